@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* addr: IPv4, IPv6 and MAC addresses and prefixes; parse, print, compare, count on. */
+#ifndef VPCLAB_BASE_ADDR_H
+#define VPCLAB_BASE_ADDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+#define ADDR_TEXT 64 /* enough for any address or prefix printed here */
+
+struct ip {
+	int family;	   /* AF_INET, AF_INET6, or 0: no address */
+	uint8_t bytes[16]; /* network order; IPv4 uses the first four */
+};
+
+struct prefix { /* an address with a prefix length: of an interface, or of a network */
+	struct ip ip;
+	int len;
+};
+
+struct mac {
+	uint8_t bytes[6];
+};
+
+int ip_parse(const char *s, struct ip *ip, struct err *err);
+int prefix_parse(const char *s, struct prefix *p, struct err *err); /* the length is required */
+int mac_parse(const char *s, struct mac *mac, struct err *err);
+const char *ip_format(char buf[static ADDR_TEXT], const struct ip *ip);
+const char *prefix_format(char buf[static ADDR_TEXT], const struct prefix *p);
+const char *mac_format(char buf[static ADDR_TEXT], const struct mac *mac);
+
+bool ip_equal(const struct ip *a, const struct ip *b);
+bool mac_equal(const struct mac *a, const struct mac *b);
+size_t ip_size(const struct ip *ip);			       /* 4, 16 or 0 */
+struct prefix prefix_network(const struct prefix *p);	       /* host bits cleared */
+bool prefix_contains(const struct prefix *p, const struct ip *ip);
+bool prefix_overlaps(const struct prefix *a, const struct prefix *b);
+
+/* The n-th address of the network (0 = network address). -ERANGE when it is not inside. */
+int prefix_nth(const struct prefix *p, uint64_t n, struct ip *ip);
+
+/* A locally administered unicast MAC (02:…) that depends only on the text: same text, same MAC. */
+struct mac mac_from_text(const char *text);
+
+#endif

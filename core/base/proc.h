@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * proc: child processes by pidfd; never a shell, never a sleep.
+ *
+ * A `struct proc` is open from proc_start() (or from lab_spawn()) until proc_wait() or proc_kill().
+ */
+#ifndef VPCLAB_BASE_PROC_H
+#define VPCLAB_BASE_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/base/err.h"
+#include "core/base/str.h"
+
+struct proc_spec {
+	const char *const *argv; /* argv[0] looked up in PATH; NULL-terminated */
+	const char *const *env;	 /* "NAME=value" added to the environment; NULL-terminated, may be NULL */
+	int in, out, errfd;	 /* -1: inherit; PROC_NULL: /dev/null; else dup'ed onto 0, 1, 2 */
+	int keep_fd;		 /* -1, or one more descriptor that the child gets as 3 */
+	bool die_with_parent;	 /* SIGKILL when the starting thread's process dies */
+	int cpu;		 /* -1, or the CPU to run on */
+};
+#define PROC_NULL (-2)
+#define PROC_SPEC(args) ((struct proc_spec){.argv = (args), .in = -1, .out = -1, .errfd = -1, .keep_fd = -1, .cpu = -1})
+
+struct proc {
+	pid_t pid;
+	int pidfd;
+};
+
+int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err);
+
+/*
+ * In a child after fork(): applies `spec` (descriptors, environment, CPU, default signals) and
+ * executes. Returns only on failure, with a negative errno.
+ */
+int proc_exec(const struct proc_spec *spec);
+
+/* Waits until the deadline (clock_now_ns() time; INT64_MAX = for ever). *status is waitpid()'s.
+ * -ETIMEDOUT leaves the process running and open. */
+int proc_wait(struct proc *p, int64_t deadline_ns, int *status, struct err *err);
+
+/* SIGTERM, then SIGKILL after grace_ns, and waits. Never fails; harmless on a closed proc. */
+void proc_kill(struct proc *p, int64_t grace_ns);
+
+/* The exit status as a shell gives it: code, or 128 + signal. */
+int proc_shell_status(int wait_status);
+
+/* Runs to its end, collecting standard output and error (either may be NULL). -ETIMEDOUT kills it.
+ * A status other than 0 is not an error here: look at *status (shell status). */
+int proc_run(const char *const *argv, int64_t timeout_ns, struct strbuf *out, struct strbuf *errout,
+	     int *status, struct err *err);
+
+#endif

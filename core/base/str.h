@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* str: growing text, comparison helpers, and "did you mean". */
+#ifndef VPCLAB_BASE_STR_H
+#define VPCLAB_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct strbuf {
+	char *s; /* never NULL after the first add; always NUL-terminated; use strbuf_text() to read */
+	size_t len, cap;
+};
+
+void strbuf_done(struct strbuf *b);
+void strbuf_add(struct strbuf *b, const char *s);
+void strbuf_addn(struct strbuf *b, const char *s, size_t n);
+void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_addc(struct strbuf *b, char c);
+const char *strbuf_text(const struct strbuf *b); /* borrows; "" when empty */
+char *strbuf_take(struct strbuf *b);		 /* gives the heap string, leaves b empty */
+#define autostr __attribute__((cleanup(strbuf_done)))
+
+bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
+
+/* Puts `s` in single quotes for a POSIX shell where that is needed. */
+void str_shell_quote(struct strbuf *b, const char *s);
+
+/*
+ * The candidate nearest to `word` by edit distance (transposition counts one), or NULL where none is
+ * near enough to be worth suggesting (distance over a third of the length, at least 1).
+ * `candidates` is an array of n strings; NULL entries are skipped.
+ */
+const char *str_suggest(const char *word, const char *const *candidates, size_t n);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * hist: log-linear histogram of non-negative int64 values with a relative error of at most 1/256.
+ * Values below 256 are exact. Adding costs a few instructions and never allocates.
+ */
+#ifndef VPCLAB_STATS_HIST_H
+#define VPCLAB_STATS_HIST_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#define HIST_SUB_BITS 8
+#define HIST_BUCKETS  ((64 - HIST_SUB_BITS) << HIST_SUB_BITS)
+
+struct hist {
+	int64_t count, min, max;
+	double sum, sum_squares;
+	uint64_t bucket[HIST_BUCKETS];
+};
+
+struct hist *hist_new(void); /* heap; free with hist_free() */
+void hist_free(struct hist *h);
+void hist_reset(struct hist *h);
+void hist_add(struct hist *h, int64_t value);
+void hist_merge(struct hist *into, const struct hist *from);
+double hist_mean(const struct hist *h);
+double hist_stddev(const struct hist *h);
+/* Quantile q in 0…1: highest value of the bucket where it lies, within min…max; NAN when there are
+ * fewer than 10 / (1 − q) samples (q above 0.5) so that the tail supports it. */
+double hist_quantile(const struct hist *h, double q);
+json_t *hist_json(const struct hist *h);			/* non-empty buckets; gives a reference */
+int hist_parse(const json_t *j, struct hist *h);		/* 0 or -EINVAL */
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* summary: mean, spread and Student-t confidence of independent runs (libRmath's quantiles). */
+#ifndef VPCLAB_STATS_SUMMARY_H
+#define VPCLAB_STATS_SUMMARY_H
+
+#include <stddef.h>
+
+struct summary {
+	size_t n;
+	double mean, stddev, min, max, median;
+	double half_width; /* of the confidence interval of the mean; NAN for n < 2 */
+	double confidence; /* 0…1, as asked */
+};
+
+void summary_of(const double *v, size_t n, double confidence, struct summary *out);
+
+/* Difference of two means (Welch): mean of b − mean of a and its half width at that confidence. */
+struct difference {
+	double diff, half_width;
+	int significant; /* the interval excludes zero */
+};
+void summary_difference(const double *a, size_t n_a, const double *b, size_t n_b, double confidence,
+			struct difference *out);
+
+#endif

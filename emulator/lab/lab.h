@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lab: a running lab, seen from outside: start, find, enter, look, take down.
+ *
+ * Theory of operation. A lab is one supervisor: PID 1 of its own PID namespace, in its own mount,
+ * network, IPC, UTS and (when not root) user namespace. Everything else of the lab hangs on it:
+ * network namespaces are bind mounts below /run/netns of its private mount namespace, daemons are
+ * its descendants. When it dies, however it dies, the kernel takes all of it away. Outside there is
+ * only a run directory (state.json, lock, log) below $XDG_RUNTIME_DIR/vpclab (root: /run/vpclab),
+ * which supervisor and its watcher remove for each other; one that both could not remove is
+ * recognised by pid and process start time and never blocks.
+ *
+ * Commands enter a lab from outside by setns(); no service listens inside it.
+ */
+#ifndef VPCLAB_LAB_LAB_H
+#define VPCLAB_LAB_LAB_H
+
+#include <jansson.h>
+
+#include "core/base/proc.h"
+#include "emulator/model/topology.h"
+#include "emulator/plan/plan.h"
+
+struct lab; /* a handle on a running lab */
+
+struct lab_up_options {
+	const char *name;	/* NULL: the topology's name */
+	const char *source_name; /* file name of the topology, for state and messages */
+	const char *source_text; /* the topology itself: the state keeps it */
+	const char *const *sets;
+	size_t n_sets;
+	struct compile_options compile;
+	bool tied;		/* the lab dies with the calling process (vpclab run) */
+};
+
+struct lab_timing { /* nanoseconds of each plan phase, and of all */
+	int64_t phase_ns[PHASE_COUNT];
+	int64_t total_ns; /* from lab_up() called to lab usable */
+};
+
+/*
+ * Builds the lab that `plan` describes and returns a handle (lab_close() does not end the lab,
+ * lab_down() does; a tied lab ends with the process). -EEXIST when a lab of that name runs already.
+ */
+int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab **out,
+	   struct lab_timing *timing, struct err *err);
+
+/* Finds a running lab of this user. name NULL: the only one there is. -ENOENT with a suggestion. */
+int lab_open(const char *name, struct lab **out, struct err *err);
+void lab_close(struct lab *lab);
+
+/* Ends the lab and returns when its processes and namespaces are gone. Frees the handle. */
+int lab_down(struct lab *lab, struct err *err);
+
+struct lab_entry {
+	char *name, *source;	/* heap, freed by lab_list_free() */
+	pid_t pid;
+	int64_t started_s;	/* CLOCK_REALTIME seconds */
+	size_t nodes, links;
+};
+int lab_list(struct lab_entry **list, size_t *n, struct err *err); /* prunes stale run directories */
+void lab_list_free(struct lab_entry *list, size_t n);
+
+const char *lab_name(const struct lab *lab);
+/* What the lab was made of: state.json (borrowed). Keys: name, source, topology, sets, machine,
+ * unshaped, started, pid, plan_choices, … */
+const json_t *lab_state(const struct lab *lab);
+/* Compiles the lab's own topology again with its own options: the wire model that it should be. */
+int lab_wire(const struct lab *lab, struct wire *w, struct err *err);
+
+/* Starts a program inside a node; NULL node: the supervisor's own namespaces. */
+int lab_spawn(const struct lab *lab, const char *node, const struct proc_spec *spec, struct proc *p,
+	      struct err *err);
+
+/*
+ * Runs `fn` in a forked child inside a node and gives what it wrote to `out_fd` as heap text. `fn`
+ * returns 0 or a negative errno with err set; the error travels back.
+ */
+int lab_call(const struct lab *lab, const char *node,
+	     int (*fn)(void *arg, int out_fd, struct err *err), void *arg, char **out, size_t *len,
+	     struct err *err);
+
+/* Compares the kernel's state with the plan. One line of text per difference; *n 0 = as planned. */
+int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, struct err *err);
+
+/* What this kernel and user can do, measured: fills what compile needs. Takes about 50 ms. */
+int lab_measure_machine(struct machine *m, struct err *err);
+
+/* `vpclab doctor`: array of {feature, needed_for, available, fallback, package}. Gives a reference. */
+json_t *lab_doctor(void);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wire: what a lab is once no cloud word is left: namespaces, devices, addresses, routes, rules,
+ * shapers. Pure data. emulator/model fills it (topology_compile()), emulator/plan orders it,
+ * emulator/lab compares the kernel with it, core/harness reads paths and rates from it.
+ *
+ * References are indices into the arrays of `struct wire` (-1 = none), so that arrays can grow.
+ * All strings live in wire.arena. The order of every array is deterministic: same topology, same
+ * options, same bytes.
+ */
+#ifndef VPCLAB_MODEL_WIRE_H
+#define VPCLAB_MODEL_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/addr.h"
+#include "core/base/mem.h"
+
+enum node_kind {
+	NODE_MACHINE, /* bare metal: its own NIC pushes back on its senders */
+	NODE_VM,      /* behind vNICs: what it sends is taken off its hands, then queued or dropped */
+	NODE_HOST,    /* hypervisor */
+	NODE_SWITCH,  /* the fabric */
+	NODE_ROUTER,  /* vRouter, or `kind: router` */
+	NODE_EIP,     /* namespace of one flat EIP */
+	NODE_WIRES,   /* holds the middles of shaped links between machines */
+};
+
+enum bridge_engine { ENGINE_LINUX, ENGINE_OVS };
+
+struct wire_sysctl {
+	const char *key;   /* with slashes, below /proc/sys: "net/ipv4/ip_forward" */
+	const char *value;
+	bool optional; /* a kernel without this file is fine */
+};
+
+struct wire_node {
+	const char *name; /* unique in the lab; also the name of the namespace */
+	enum node_kind kind;
+	int host;	  /* node index of the hypervisor it runs on, or -1 */
+	enum bridge_engine engine; /* NODE_HOST, NODE_SWITCH: what its bridges are */
+	VEC(struct wire_sysctl) sysctls;
+};
+
+enum dev_kind { DEV_VETH, DEV_BRIDGE, DEV_VXLAN };
+
+enum dev_role {
+	ROLE_OTHER,
+	ROLE_VNIC,   /* inside the VM: eth0, … */
+	ROLE_TAP,    /* host's end of a vNIC, not a bridge port itself */
+	ROLE_TAPOUT, /* host's side of the tap, towards the bridge (its peer is ROLE_PORT) */
+	ROLE_PORT,   /* bridge port */
+	ROLE_UPLINK, /* host's NIC on the fabric */
+	ROLE_BRIDGE,
+	ROLE_MIDDLE, /* in NODE_WIRES */
+};
+
+struct wire_addr {
+	struct prefix prefix;
+	bool secondary; /* a VIP */
+};
+
+/* Offload bits to switch off; the names are those of `ethtool -K`. */
+enum {
+	OFFLOAD_TSO = 1 << 0,	 /* tso */
+	OFFLOAD_GSO = 1 << 1,	 /* gso */
+	OFFLOAD_GRO = 1 << 2,	 /* gro */
+	OFFLOAD_TX = 1 << 3,	 /* tx (checksum): userspace datapaths need it off */
+	OFFLOAD_UDP_SEG = 1 << 4, /* tx-udp-segmentation */
+};
+
+enum rate_basis { BASIS_L1, BASIS_L2, BASIS_L3 };
+enum shape_mode { SHAPE_AUTO, SHAPE_EXACT, SHAPE_FAST };
+
+struct wire_rate { /* as declared; bps 0 = unshaped */
+	int64_t bps;
+	enum rate_basis basis;
+	enum shape_mode mode;  /* after compile never SHAPE_AUTO */
+	int64_t queue_bytes;   /* 0: queue_ns, or chosen by the shaper */
+	int64_t queue_ns;
+};
+
+struct wire_dev {
+	int node;
+	const char *name;    /* at most 15 bytes, unique in its namespace */
+	const char *altname; /* the full name where `name` is a short form, else NULL */
+	const char *alias;   /* ifalias, or NULL */
+	enum dev_kind kind;
+	enum dev_role role;
+	int ifindex;	/* chosen here: 100, 101, … per namespace */
+	struct mac mac;
+	int mtu;
+	int peer;	/* DEV_VETH: device index of the other end */
+	int master;	/* device index of the bridge it is a port of, or -1 */
+	unsigned offloads_off; /* OFFLOAD_… */
+	VEC(struct wire_addr) addrs;
+	/* DEV_VXLAN */
+	int vni, vxlan_port;
+	struct ip vxlan_local;
+	VEC(struct ip) vxlan_remotes; /* head-end replication: one all-zero FDB entry each */
+	/* egress shaper of this device; bps 0 = none */
+	struct wire_rate egress;
+	int egress_link;	/* which wire_link's direction it realises, or -1 */
+	bool egress_ba;		/* … the direction b→a of it */
+};
+
+struct wire_route {
+	int node;
+	struct prefix dst;  /* family set, len 0: default */
+	struct ip via;	    /* family 0: on link */
+	int dev;
+	struct ip src;	    /* family 0: none */
+	const char *congctl; /* congestion control pinned on the route, or NULL */
+};
+
+struct wire_neigh { /* permanent neighbour entry */
+	int node, dev;
+	struct ip ip;
+	struct mac mac;
+};
+
+/*
+ * nftables of a node, in nft's own syntax. `hook` is the text inside the braces before the rules
+ * ("type nat hook prerouting priority -100; policy accept;"), NULL for a regular chain.
+ */
+struct wire_nft_rule {
+	const char *text;    /* "ip daddr 192.0.2.50 counter dnat to 10.10.0.10" */
+	const char *comment; /* stored as the rule's comment, or NULL */
+};
+struct wire_nft_chain {
+	int node;
+	const char *family, *table, *chain;
+	const char *hook;
+	VEC(struct wire_nft_rule) rules;
+};
+
+/*
+ * What nft's language cannot say: answer ARP requests for `ip` that enter bridge port `dev` with
+ * `mac` (ebtables -t nat -A PREROUTING … -j arpreply).
+ */
+struct wire_arpreply {
+	int node, dev;
+	struct ip ip;
+	struct mac mac;
+};
+
+struct wire_flow { /* an OpenFlow rule of an OVS bridge, ovs-ofctl syntax */
+	int bridge;	  /* device index */
+	const char *text; /* port names as names: in_port="vnic0" */
+};
+
+/* 1:1 translation by a node, for those who follow a path (rules are in wire_nft_chain). */
+struct wire_nat {
+	int node;
+	struct ip outside, inside;
+};
+
+/*
+ * A link as the user declared it. Direction ab carries what a sends. `shaper_ab` is the device whose
+ * egress realises the rate (-1 unshaped): a's own where a forwards (host, switch, router), else a
+ * middle device in NODE_WIRES, or the tap for a vNIC's cap.
+ */
+struct wire_link {
+	const char *name; /* "h1 uplink", "client vNIC", "r–b" */
+	int dev_a, dev_b;
+	struct wire_rate ab, ba;
+	int shaper_ab, shaper_ba;
+};
+
+/* Who may be an endpoint of a measurement, and by which address it is reached. */
+struct wire_endpoint {
+	const char *name; /* "client", "eip(flat-eip)" */
+	int node;	  /* where the program runs */
+	struct ip ip4, ip6; /* address to connect to; family 0 where there is none */
+};
+
+struct wire {
+	struct arena arena;
+	const char *name, *description;
+	VEC(struct wire_node) nodes;
+	VEC(struct wire_dev) devs;
+	VEC(struct wire_route) routes;
+	VEC(struct wire_neigh) neighs;
+	VEC(struct wire_nft_chain) nft;
+	VEC(struct wire_arpreply) arpreplies;
+	VEC(struct wire_flow) flows;
+	VEC(struct wire_nat) nats;
+	VEC(struct wire_link) links;
+	VEC(struct wire_endpoint) endpoints;
+};
+
+void wire_init(struct wire *w);
+void wire_done(struct wire *w);
+int wire_find_node(const struct wire *w, const char *name);		      /* index or -1 */
+int wire_find_dev(const struct wire *w, int node, const char *name);	      /* index or -1 */
+const struct wire_endpoint *wire_find_endpoint(const struct wire *w, const char *name); /* or NULL */
+const char *wire_node_kind_name(enum node_kind kind); /* "vm", "host", … */
+const char *wire_basis_name(enum rate_basis basis);	      /* "l1", … */
+const char *wire_mode_name(enum shape_mode mode);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan: the wire model as operations in the order in which they must happen. Pure and
+ * deterministic. One operation is one thing that a person could type with ip, tc, nft, ebtables,
+ * ethtool, sysctl or ovs-vsctl; plan_print_sh() prints just that.
+ *
+ * Phases, in this order; inside one phase the operations of different namespaces are independent,
+ * so emulator/lab may run them in parallel:
+ *   PHASE_NETNS   namespaces            PHASE_SYSCTL  sysctls, lo up
+ *   PHASE_LINK    devices, each born in its namespace
+ *   PHASE_CONFIG  offloads, addresses, neighbours, up, routes, shapers, rules
+ *   PHASE_OVS     OVS instances, bridges, ports, flows (one transaction per instance)
+ *   PHASE_BRIDGE  ports into Linux bridges, VXLAN forwarding entries, bridges up: last
+ */
+#ifndef VPCLAB_PLAN_PLAN_H
+#define VPCLAB_PLAN_PLAN_H
+
+#include <jansson.h>
+
+#include "core/base/str.h"
+#include "emulator/model/topology.h"
+#include "emulator/model/wire.h"
+
+enum plan_phase { PHASE_NETNS, PHASE_SYSCTL, PHASE_LINK, PHASE_CONFIG, PHASE_OVS, PHASE_BRIDGE, PHASE_COUNT };
+
+enum op_kind {
+	OP_NETNS,
+	OP_LO_UP,
+	OP_SYSCTL,
+	OP_VETH,
+	OP_BRIDGE,
+	OP_VXLAN,
+	OP_OFFLOAD, /* switch features off */
+	OP_ADDR,
+	OP_NEIGH,
+	OP_UP,
+	OP_ROUTE,
+	OP_TBF,
+	OP_NFT_TABLE,
+	OP_NFT_CHAIN,
+	OP_NFT_RULE,
+	OP_ARPREPLY,
+	OP_OVS,	       /* an instance (daemons) in this namespace */
+	OP_OVS_BRIDGE,
+	OP_OVS_PORT,
+	OP_OVS_FLOW,
+	OP_MASTER,
+	OP_FDB,
+};
+
+struct op_veth_end {
+	const char *ns, *name;
+	int ifindex, mtu;
+	struct mac mac;
+};
+
+/* TBF parameters as the kernel takes them; emulator/shaper chooses them. */
+struct tbf {
+	uint64_t rate_bytes;   /* bytes per second */
+	uint32_t burst_bytes;
+	uint32_t limit_bytes;
+	uint16_t overhead;     /* bytes added to each frame */
+	uint16_t mpu;	       /* least charged bytes */
+	int stab_overhead;     /* 0, or negative (basis l3): through a size table */
+};
+
+struct op {
+	enum op_kind kind;
+	enum plan_phase phase;
+	const char *ns;	 /* where */
+	const char *dev; /* device it concerns, or NULL */
+	int ifindex;	 /* of that device */
+	union {
+		struct wire_sysctl sysctl;
+		struct {
+			struct op_veth_end a, b;
+		} veth;
+		struct {
+			struct mac mac;
+			int mtu;
+		} bridge;
+		struct {
+			struct mac mac;
+			int mtu, vni, port;
+			struct ip local;
+		} vxlan;
+		unsigned offloads_off;
+		struct prefix addr;
+		struct wire_neigh neigh; /* only ip and mac count */
+		struct {
+			const char *altname, *alias; /* NULL or to set, before up */
+		} up;
+		struct {
+			struct prefix dst;
+			struct ip via, src;
+			const char *congctl;
+		} route;
+		struct tbf tbf;
+		struct {
+			const char *family, *table, *chain, *hook; /* as in wire_nft_chain */
+			const char *text, *comment;
+		} nft;
+		struct {
+			struct ip ip;
+			struct mac mac;
+		} arpreply;
+		struct {
+			const char *datapath; /* "system", "netdev", "dummy" */
+			const char *bridge;   /* OVS_PORT, OVS_FLOW */
+			const char *text;     /* OVS_FLOW */
+			struct mac mac;	      /* OVS_BRIDGE */
+		} ovs;
+		struct {
+			const char *master;
+			int master_ifindex;
+		} master;
+		struct ip fdb; /* remote VTEP */
+	};
+};
+
+struct plan {
+	struct arena arena;
+	const char *name;
+	VEC(struct op) ops; /* sorted by phase */
+};
+
+/* `w` must outlive the plan (strings are borrowed). Never fails: the wire model is valid. */
+void plan_build(const struct wire *w, const struct machine *m, struct plan *plan);
+void plan_done(struct plan *plan);
+
+void plan_print_text(const struct plan *plan, struct strbuf *out);
+/* A POSIX shell script that builds the same lab in the caller's mount namespace by iproute2, nft,
+ * ebtables, ethtool and ovs-vsctl: run it as `unshare -mn sh` (root) or `unshare -rmn sh`. */
+void plan_print_sh(const struct plan *plan, struct strbuf *out);
+json_t *plan_json(const struct plan *plan); /* gives a reference */
+
+const char *plan_op_name(enum op_kind kind); /* "netns", "veth", … */
+const char *plan_phase_name(enum plan_phase phase);
+
+#endif

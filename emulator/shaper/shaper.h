@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shaper: how a declared rate becomes a qdisc. Pure arithmetic.
+ *
+ * exact: each frame is one packet at the shaper, so overhead is charged per frame:
+ *        l1 = +24 bytes and at least 84, l2 = frame as is, l3 = −14 by size table.
+ * fast:  super-packets pass, the rate is scaled by the share of a full frame instead.
+ */
+#ifndef VPCLAB_SHAPER_SHAPER_H
+#define VPCLAB_SHAPER_SHAPER_H
+
+#include "emulator/model/topology.h"
+#include "emulator/plan/plan.h"
+
+/*
+ * Burst: enough for the machine's timer slip at this rate, at least two frames (exact) or one
+ * super-packet (fast), at most 10 ms of the rate. Queue: as declared, else 1000 full frames, as a
+ * NIC's transmit queue has. `mtu` is the device's IP MTU in bytes.
+ */
+void shaper_tbf(const struct wire_rate *rate, int mtu, const struct machine *m, struct tbf *out);
+
+#endif

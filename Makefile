@@ -10,12 +10,17 @@ OPT     ?= -O2 -g
 PACKAGES = libnl-3.0 libnl-route-3.0 libmnl libnftnl libfyaml jansson libRmath
 VERSION := 0.1.0
 
-CPPFLAGS += -I. -D_GNU_SOURCE -DVPCLAB_VERSION='"$(VERSION)"' -DVPCLAB_DATADIR='"$(PREFIX)/share/vpclab"'
+CPPFLAGS += -I. -D_GNU_SOURCE -DVPCLAB_VERSION='"$(VERSION)"'
 CFLAGS   += -std=gnu17 $(OPT) -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wvla -Wformat=2 -Wno-format-nonliteral -fno-common -pthread $(WERROR) $(SAN)
 LDFLAGS  += -pthread $(SAN)
-PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
-PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -lm
+# Asked once, and only when something is compiled: ci/setup has then installed pkg-config.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PACKAGES)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs $(PACKAGES)) -lm)$(PKG_LIBS)
+
+# `make V=1` shows whole commands.
+Q   = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2);)
 
 # Layers, lowest first; each may use those that its line names (ci/layers checks the includes).
 LAYERS := base stats engine tools model shaper plan kernel lab harness report cli
@@ -44,8 +49,12 @@ USES_harness := tools engine stats lab kernel plan shaper model base
 USES_report := harness tools engine stats lab kernel plan shaper model base
 USES_cli := report harness tools engine stats lab kernel plan shaper model base
 
+PROGRAM    := $(BUILD)/vpclab
+MAN        := $(BUILD)/vpclab.1
+COMPLETION := $(BUILD)/vpclab.bash
+
 .PHONY: all
-all: $(BUILD)/vpclab
+all: $(PROGRAM) $(MAN) $(COMPLETION)
 
 define layer_rules
 SRC_$(1) := $$(wildcard $$(DIR_$(1))/*.c)
@@ -58,26 +67,134 @@ $(foreach l,$(LAYERS),$(eval $(call layer_rules,$(l))))
 
 # Archives that something of layer $(1) links, itself first. Grouped: shaper and plan see each other.
 libs_of = $(LIB_$(1)) $(foreach u,$(USES_$(1)),$(LIB_$(u)))
-link = $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
+link = $(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
 
-$(BUILD)/%.o: %.c | packages
+$(BUILD)/%.o: %.c $(BUILD)/flags | packages
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/vpclab: $(call libs_of,cli) $(BUILD)/core/cli/main.o
+# Changes only when the compiler or its flags do, so that `make CI=1` after `make` compiles again.
+.PHONY: force
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@printf '%s\n' "$(subst ",,$(CC) $(CPPFLAGS) $(CFLAGS))" >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(PROGRAM): $(BUILD)/core/cli/main.o $(call libs_of,cli)
+	$(call say,LINK,$@)
 	$(link)
 
-# Unit tests: tests/unit/LAYER/NAME.c links with that layer and what it uses, no more.
+# Written whole or not at all: a program that fails leaves no half page.
+$(MAN): $(PROGRAM)
+	@$(PROGRAM) man >$@.new && mv $@.new $@
+
+$(COMPLETION): $(PROGRAM)
+	@$(PROGRAM) completion >$@.new && mv $@.new $@
+
+# Unit tests, tests/unit/LAYER/NAME.c, link with that layer and what it uses, no more. Kernel tests,
+# tests/kernel/NAME.c, may use the lab layer and all below.
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 define unit_rule
 $(BUILD)/$(1:.c=): $(BUILD)/$(1:.c=.o) $(call libs_of,$(word 3,$(subst /, ,$(1))))
+	$$(call say,LINK,$$@)
 	$$(link) -lcmocka
 endef
 $(foreach t,$(UNIT_SRC),$(eval $(call unit_rule,$(t))))
 
+KERNEL_SRC := $(wildcard tests/kernel/*.c)
+KERNEL_BIN := $(KERNEL_SRC:%.c=$(BUILD)/%)
+$(KERNEL_BIN): $(BUILD)/%: $(BUILD)/%.o $(call libs_of,lab)
+	$(call say,LINK,$@)
+	$(link) -lcmocka
+
+# Fuzz targets, tests/fuzz/NAME.c with LLVMFuzzerTestOneInput(). Each becomes a program that replays
+# tests/corpus/NAME (tests/fuzz/replay.c has its main); with FUZZING=1 and clang, a fuzzer.
+FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c))
+FUZZ_BIN := $(FUZZ_SRC:%.c=$(BUILD)/%)
+FUZZ_SECONDS ?= 60
+$(FUZZ_BIN): $(BUILD)/%: $(BUILD)/%.o $(if $(FUZZING),,$(BUILD)/tests/fuzz/replay.o) $(call libs_of,cli)
+	$(call say,LINK,$@)
+	$(link) $(if $(FUZZING),-fsanitize=fuzzer)
+
+# What setup is asked for follows from the goal: tests need more packages than the program.
+SETUP := build
 .PHONY: packages
 packages:
-	@ci/setup
+	@ci/setup $(SETUP)
+
+.PHONY: demo
+demo: all
+	$(PROGRAM) run scenarios/zstack.yaml -o out/zstack
+
+TEST_BIN := $(UNIT_BIN) $(KERNEL_BIN) $(FUZZ_BIN)
+.PHONY: tests check
+tests check check-unit check-lab: SETUP := check
+tests: all $(TEST_BIN)
+check: tests
+	@tests/run -b $(BUILD)
+
+.PHONY: check-unit check-lab
+check-unit: $(TEST_BIN)
+	@tests/run -b $(BUILD) unit kernel corpus
+check-lab: all
+	@tests/run -b $(BUILD) lab
+
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own.
+.PHONY: asan
+asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPT='-O1 -g -fno-omit-frame-pointer' \
+		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' check-unit
+
+# New inputs are kept in $(BUILD)/fuzz/found; one that crashes is named and belongs into tests/corpus.
+.PHONY: fuzz fuzz-run
+fuzz: SETUP := check
+fuzz: packages
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang FUZZING=1 OPT='-O1 -g' \
+		SAN='-fsanitize=fuzzer-no-link,address,undefined' fuzz-run
+fuzz-run: $(FUZZ_BIN)
+	@set -e; for target in $(notdir $(FUZZ_BIN)); do \
+		found=$(BUILD)/found/$$target; mkdir -p $$found; \
+		$(BUILD)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+			-artifact_prefix=$$found/ $$found tests/corpus/$$target; \
+	done
+
+# Writes what the tests compare with anew from today's output; read the difference before you commit.
+.PHONY: golden
+golden: SETUP := check
+golden: $(UNIT_BIN)
+	@UPDATE_GOLDEN=1 tests/run -b $(BUILD) unit
+
+SHARE := $(DESTDIR)$(PREFIX)/share
+.PHONY: install uninstall
+install: all
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/vpclab
+	install -D -m 644 $(MAN) $(SHARE)/man/man1/vpclab.1
+	install -D -m 644 $(COMPLETION) $(SHARE)/bash-completion/completions/vpclab
+	find topologies scenarios -type f -exec install -D -m 644 {} $(SHARE)/vpclab/{} \;
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/vpclab $(SHARE)/man/man1/vpclab.1 \
+		$(SHARE)/bash-completion/completions/vpclab
+	rm -rf $(SHARE)/vpclab
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD) out
+
+.PHONY: help
+help:
+	@echo 'make              build $(PROGRAM), its man page and bash completion'
+	@echo 'make demo         run the ZStack scenario: table on the screen, JSON in out/zstack'
+	@echo 'make check        all tests (check-unit, check-lab: a part of them)'
+	@echo 'make asan         unit, kernel and corpus tests under ASan and UBSan'
+	@echo 'make fuzz         look for crashing input for FUZZ_SECONDS=$(FUZZ_SECONDS) a target'
+	@echo 'make golden       write the expected outputs in tests/golden anew'
+	@echo 'make install      to DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it'
+	@echo 'make clean        remove $(BUILD) and out'
+	@echo
+	@echo 'BUILD=DIR builds elsewhere, CI=1 makes warnings errors, V=1 shows commands.'
+	@echo 'Missing packages are installed by ci/setup.'
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')

@@ -47,7 +47,7 @@ char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 	((vec)->v = vec_grow((arena), (vec)->v, &(vec)->n, &(vec)->cap, sizeof(*(vec)->v)),        \
 	 &(vec)->v[(vec)->n - 1])
 #define VEC_FOREACH(it, vec)                                                                       \
-	for (__typeof__((vec)->v) it = (vec)->v; it && it < (vec)->v + (vec)->n; it++)
+	for (__typeof__((vec)->v + 0) it = (vec)->v; it && it < (vec)->v + (vec)->n; it++)
 void *vec_grow(struct arena *a, void *v, size_t *n, size_t *cap, size_t item);
 
 /* Cleanup attributes: `autofree char *s`, `autofd int fd = -1`. */

@@ -116,6 +116,7 @@ struct op {
 		} master;
 		struct ip fdb; /* remote VTEP */
 	};
+	const struct wire_rate *asked; /* OP_TBF: the rate as declared, borrowed from the wire model */
 };
 
 struct plan {

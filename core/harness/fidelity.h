@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fidelity: was it the emulated link or this machine that limited a run? Evidence from /proc before
+ * and after it, and the rules that judge it.
+ *
+ * /proc/stat and /proc/net/softnet_stat count the whole machine whatever the namespace, so they are
+ * read where the harness runs.
+ */
+#ifndef VPCLAB_HARNESS_FIDELITY_H
+#define VPCLAB_HARNESS_FIDELITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+#define FIDELITY_MAX_CPUS 256
+
+struct fidelity_cpu {			     /* clock ticks since boot */
+	uint64_t busy, softirq, idle, steal; /* busy: all but idle, I/O wait and steal */
+};
+
+struct fidelity_snapshot {
+	int64_t at_ns;
+	int n_cpus;
+	struct fidelity_cpu cpu[FIDELITY_MAX_CPUS];
+	uint64_t softnet_dropped, softnet_squeezed;
+};
+
+/* -EIO when /proc is not readable. */
+int fidelity_read(struct fidelity_snapshot *s, struct err *err);
+/* The two texts, for tests; `s` must be zeroed. -EINVAL when they are not what the kernel writes.
+ */
+int fidelity_parse_stat(const char *text, struct fidelity_snapshot *s);
+int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
+
+/* Rules. */
+#define FIDELITY_IDLE_MIN     0.05 /* of all CPUs together */
+#define FIDELITY_CPU_IDLE_MIN 0.02 /* of any one CPU */
+#define FIDELITY_STEAL_MAX    0.02
+
+struct fidelity {
+	bool known;
+	double idle, least_idle, steal; /* shares 0…1: all CPUs, the busiest CPU, all CPUs */
+	int busiest_cpu, n_cpus;
+	double busy_s; /* CPU seconds of all CPUs */
+	int64_t elapsed_ns;
+	int64_t softnet_dropped, softnet_squeezed;
+	int64_t socket_dropped; /* by the receiver's socket */
+	int64_t slip_ns;	/* worst timer slip measured when the lab was built */
+	bool machine_limit;	/* the machine was short of something that can change results */
+	char why[160];		/* "CPU 0 busy 99.2 %", … */
+};
+
+/* What happened between two snapshots. */
+void fidelity_between(const struct fidelity_snapshot *before, const struct fidelity_snapshot *after,
+		      struct fidelity *out);
+/* Applies the rules to what is filled in, and sets machine_limit and why. */
+void fidelity_judge(struct fidelity *f);
+
+#endif

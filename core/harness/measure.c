@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * measure: what a measurement may say, in one table of keys: which tests take it, how its value is
+ * read, where it goes. Does not run anything. Called by scenario.c.
+ */
+#include "core/harness/measure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/str.h"
+#include "core/base/units.h"
+
+#define TCP   (METRIC_TEST(TEST_TCP_STREAM) | METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_THROUGHPUT))
+#define UDP   METRIC_TEST(TEST_UDP_STREAM)
+#define RR    (METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_UDP_RR))
+#define IX    METRIC_TEST(TEST_THROUGHPUT)
+#define EVERY (TCP | UDP | RR)
+
+enum value_kind { VALUE_TIME, VALUE_BYTES, VALUE_INT, VALUE_BOOL, VALUE_TEXT, VALUE_OTHER };
+
+struct key {
+	const char *name;
+	unsigned tests;
+	enum value_kind kind;
+	size_t offset;	  /* in struct scenario_measure */
+	int64_t min, max; /* of what the field holds: ns, bytes, number */
+};
+
+#define SPEC(field) offsetof(struct scenario_measure, spec.field)
+#define OWN(field)  offsetof(struct scenario_measure, field)
+
+static const struct key keys[] = {
+    {"test", EVERY, VALUE_OTHER, 0, 0, 0},
+    {"duration", EVERY, VALUE_TIME, SPEC(duration_ns), NSEC_PER_SEC / 10, 3600 * NSEC_PER_SEC},
+    {"warmup", EVERY, VALUE_TIME, SPEC(warmup_ns), 0, 60 * NSEC_PER_SEC},
+    {"interval", EVERY, VALUE_TIME, SPEC(interval_ns), 10 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC},
+    {"streams", EVERY, VALUE_INT, SPEC(streams), 1, 64},
+    {"size", EVERY, VALUE_OTHER, 0, 1, 1 << 30},
+    {"response_size", RR, VALUE_BYTES, SPEC(response_size), 1, 1 << 30},
+    {"frame", UDP, VALUE_BYTES, OWN(frame), 64, 9018},
+    {"rate", UDP, VALUE_OTHER, 0, 0, 0},
+    {"file_size", IX, VALUE_BYTES, SPEC(file_size), 1, INT64_C(1) << 50},
+    {"count", IX, VALUE_INT, 0, 0, 1000000},
+    {"no_delay", TCP, VALUE_BOOL, SPEC(no_delay), 0, 0},
+    {"congestion", TCP, VALUE_TEXT, SPEC(congestion), 0, 0},
+    {"dscp", EVERY, VALUE_INT, SPEC(dscp), 0, 63},
+    {"rcvbuf", EVERY, VALUE_BYTES, SPEC(rcvbuf), 0, 1 << 30},
+    {"sndbuf", EVERY, VALUE_BYTES, SPEC(sndbuf), 0, 1 << 30},
+    {"unshaped", EVERY, VALUE_BOOL, OWN(unshaped), 0, 0},
+    {"family", EVERY, VALUE_OTHER, 0, 0, 0},
+    {"cpus", EVERY, VALUE_OTHER, 0, 0, 0},
+    {"repeat", EVERY, VALUE_OTHER, 0, 0, 0},
+};
+
+static int out_of_range(const struct key *key, const char *text, struct err *err)
+{
+	char least[64], most[64];
+
+	if (key->kind == VALUE_TIME) {
+		units_format_time(least, sizeof(least), key->min);
+		units_format_time(most, sizeof(most), key->max);
+	} else {
+		snprintf(least, sizeof(least), "%lld", (long long)key->min);
+		snprintf(most, sizeof(most), "%lld", (long long)key->max);
+	}
+	return err_input(err, "'%s' is not between %s and %s", text, least, most);
+}
+
+static int read_number(const struct key *key, const char *text, int64_t *v, struct err *err)
+{
+	int r;
+
+	if (key->kind == VALUE_TIME)
+		r = units_parse_time(text, v, err);
+	else if (key->kind == VALUE_BYTES)
+		r = units_parse_size(text, v, err);
+	else
+		return units_parse_int(text, key->min, key->max, v, err);
+	if (!r && (*v < key->min || *v > key->max))
+		return out_of_range(key, text, err);
+	return r;
+}
+
+static int store(const struct key *key, const char *text, struct scenario_measure *m,
+		 struct err *err)
+{
+	char *field = (char *)m + key->offset;
+	int64_t v = 0;
+
+	if (key->kind == VALUE_TEXT) {
+		if (strlen(text) >= sizeof(m->spec.congestion))
+			return err_input(err, "'%s' is too long", text);
+		strcpy(field, text);
+		return 0;
+	}
+	int r = read_number(key, text, &v, err);
+	if (r)
+		return r;
+	if (str_eq(key->name, "count"))
+		m->spec.count = v;
+	else if (key->kind == VALUE_INT)
+		*(int *)field = (int)v;
+	else
+		*(int64_t *)field = v;
+	return 0;
+}
+
+static void read_plain(const struct key *key, const struct yaml_node *node,
+		       struct scenario_measure *m, struct problems *p)
+{
+	struct err err = ERR_INIT;
+
+	if (key->kind == VALUE_BOOL) {
+		yaml_want_bool(node, key->name, (bool *)((char *)m + key->offset), p);
+		return;
+	}
+	const char *text = yaml_want_text(node, key->name, p);
+	if (text && store(key, text, m, &err))
+		problems_add(p, node->at, "%s: %s", key->name, err.text);
+}
+
+static int size_scalar(const struct yaml_node *node, int64_t *v, struct problems *p)
+{
+	struct err err = ERR_INIT;
+	const char *text = yaml_want_text(node, "size", p);
+
+	if (!text)
+		return -EINVAL;
+	if (!units_parse_size(text, v, &err) && *v >= 1 && *v <= 1 << 30)
+		return 0;
+	problems_add(p, node->at, "size: %s",
+		     err.text[0] ? err.text : "must be between 1 byte and 1 GiB");
+	return -EINVAL;
+}
+
+/* One number, or [request, response]. */
+static void read_size(const struct yaml_node *node, struct scenario_measure *m, struct problems *p)
+{
+	if (node->kind != YAML_SEQ) {
+		size_scalar(node, &m->spec.size, p);
+		return;
+	}
+	if (!(RR & METRIC_TEST(m->spec.test)) || node->items.n != 2) {
+		problems_add(p, node->at,
+			     "size: a list is [request, response], for tcp_rr and udp_rr only");
+		return;
+	}
+	size_scalar(node->items.v[0], &m->spec.size, p);
+	size_scalar(node->items.v[1], &m->spec.response_size, p);
+}
+
+/* "100mbit" or "50kpps" */
+static void read_rate(const struct yaml_node *node, struct scenario_measure *m, struct problems *p)
+{
+	struct err err = ERR_INIT;
+	const char *text = yaml_want_text(node, "rate", p);
+	int r;
+
+	if (!text)
+		return;
+	if (str_ends(text, "pps"))
+		r = units_parse_pps(text, &m->spec.rate_pps, &err);
+	else
+		r = units_parse_rate(text, &m->spec.rate_bps, &err);
+	if (r)
+		problems_add(p, node->at, "rate: %s", err.text);
+}
+
+static void read_word(const struct yaml_node *node, const char *key, const char *const *words,
+		      int *value, struct problems *p)
+{
+	const char *text = yaml_want_text(node, key, p);
+	autostr struct strbuf list = {0};
+
+	for (int i = 0; text && words[i]; i++) {
+		if (str_eq(text, words[i])) {
+			*value = i;
+			return;
+		}
+		strbuf_addf(&list, "%s%s", i ? ", " : "", words[i]);
+	}
+	if (text)
+		problems_add(p, node->at, "%s: '%s' is not one of %s", key, text,
+			     strbuf_text(&list));
+}
+
+static void read_other(const struct key *key, const struct yaml_node *node,
+		       struct scenario_measure *m, struct problems *p)
+{
+	static const char *const families[] = {"ipv4", "ipv6", NULL};
+	static const char *const cpus[] = {"default", "same", "apart", "free", NULL};
+	int word = 0;
+
+	if (str_eq(key->name, "size")) {
+		read_size(node, m, p);
+	} else if (str_eq(key->name, "rate")) {
+		read_rate(node, m, p);
+	} else if (str_eq(key->name, "repeat")) {
+		measure_parse_repeat(node, &m->repeat, p);
+	} else if (str_eq(key->name, "family")) {
+		read_word(node, key->name, families, &word, p);
+		m->family = word ? AF_INET6 : AF_INET;
+	} else if (str_eq(key->name, "cpus")) {
+		read_word(node, key->name, cpus, &word, p);
+		m->cpus = (enum scenario_cpus)word;
+	}
+}
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (str_eq(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+static void read_key(const struct yaml_pair *pair, struct scenario_measure *m, struct problems *p)
+{
+	const struct key *key = find_key(pair->key);
+
+	if (!key || str_eq(key->name, "test"))
+		return; /* unknown: yaml_check_keys() said it */
+	if (!(key->tests & METRIC_TEST(m->spec.test)))
+		problems_add(p, pair->key_at, "'%s' means nothing to %s", pair->key,
+			     engine_test_name(m->spec.test));
+	else if (key->kind == VALUE_OTHER)
+		read_other(key, pair->value, m, p);
+	else
+		read_plain(key, pair->value, m, p);
+}
+
+/* An unknown test leaves the other keys unread: what they mean depends on it. */
+static bool read_test(const struct yaml_node *map, struct scenario_measure *m, struct problems *p)
+{
+	struct err err = ERR_INIT;
+	const struct yaml_node *node = yaml_get(map, "test");
+	const char *text = yaml_want_text(node, "test", p);
+	enum engine_test test = TEST_TCP_STREAM;
+	bool known = false;
+
+	if (!node)
+		problems_add(p, m->at, "measurement '%s' has no 'test'", m->name);
+	else if (text && engine_test_parse(text, &test, &err))
+		problems_add(p, node->at, "%s", err.text);
+	else
+		known = text;
+	engine_spec_default(&m->spec, test);
+	return known;
+}
+
+static void check_together(const struct yaml_node *map, const struct scenario_measure *m,
+			   struct problems *p)
+{
+	const struct yaml_node *frame = yaml_get(map, "frame");
+
+	if (!frame)
+		return;
+	if (yaml_get(map, "size"))
+		problems_add(p, frame->at, "frame: give either 'frame' or 'size', not both");
+	else if (m->family == AF_INET6 && m->frame < 84)
+		problems_add(
+		    p, frame->at,
+		    "frame: UDP over IPv6 needs frames of 84 bytes or more (18 of payload)");
+}
+
+void measure_parse(const struct yaml_node *node, struct scenario_measure *m, struct problems *p)
+{
+	const struct yaml_node *map = yaml_want_map(node, m->name, p);
+	const char *names[ARRAY_SIZE(keys)];
+
+	m->family = AF_INET;
+	if (!map) {
+		engine_spec_default(&m->spec, TEST_TCP_STREAM);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		names[i] = keys[i].name;
+	yaml_check_keys(map, "measurement", names, ARRAY_SIZE(names), p);
+	if (!read_test(map, m, p))
+		return;
+	VEC_FOREACH (pair, &map->pairs)
+		read_key(pair, m, p);
+	check_together(map, m, p);
+}
+
+static void read_share(const struct yaml_node *map, const char *key, double *share, double most,
+		       struct problems *p)
+{
+	struct err err = ERR_INIT;
+	const struct yaml_node *node = yaml_get(map, key);
+	const char *text = yaml_want_text(node, key, p);
+	int64_t ppm;
+
+	if (!text)
+		return;
+	if (units_parse_percent(text, &ppm, &err))
+		problems_add(p, node->at, "%s: %s", key, err.text);
+	else if (ppm <= 0 || (double)ppm / 1e6 > most)
+		problems_add(p, node->at, "%s: '%s' is not above 0%% and at most %g%%", key, text,
+			     most * 100);
+	else
+		*share = (double)ppm / 1e6;
+}
+
+static void read_runs(const struct yaml_node *map, const char *key, int *runs, struct problems *p)
+{
+	struct err err = ERR_INIT;
+	const struct yaml_node *node = yaml_get(map, key);
+	const char *text = yaml_want_text(node, key, p);
+	int64_t v;
+
+	if (!text)
+		return;
+	if (units_parse_int(text, 1, 100, &v, &err))
+		problems_add(p, node->at, "%s: %s", key, err.text);
+	else
+		*runs = (int)v;
+}
+
+void measure_parse_repeat(const struct yaml_node *node, struct scenario_repeat *r,
+			  struct problems *p)
+{
+	static const char *const names[] = {"confidence", "width", "min", "max"};
+	const struct yaml_node *map = yaml_want_map(node, "repeat", p);
+
+	if (!map)
+		return;
+	yaml_check_keys(map, "repeat", names, ARRAY_SIZE(names), p);
+	read_share(map, "confidence", &r->confidence, 0.9999, p);
+	read_share(map, "width", &r->width, 1, p);
+	read_runs(map, "min", &r->min, p);
+	read_runs(map, "max", &r->max, p);
+	if (r->min > r->max && yaml_get(map, "max"))
+		problems_add(p, yaml_get(map, "max")->at, "max: %d is less than min, which is %d",
+			     r->max, r->min);
+	else if (r->min > r->max)
+		r->max = r->min;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* measure: one entry of a scenario's `measure:`, and `repeat:`. */
+#ifndef VPCLAB_HARNESS_MEASURE_H
+#define VPCLAB_HARNESS_MEASURE_H
+
+#include "core/base/yaml.h"
+#include "core/harness/scenario.h"
+
+/* Fills `m` (name and the file's own repeat are there already); adds a problem for each mistake. */
+void measure_parse(const struct yaml_node *node, struct scenario_measure *m, struct problems *p);
+
+/* NULL leaves `r` as it is. */
+void measure_parse_repeat(const struct yaml_node *node, struct scenario_repeat *r,
+			  struct problems *p);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * metric: every figure that a scenario may name, in one table: what it is called, its unit, which
+ * way is better, which tests have it, where it comes from. Parser, verdict and reports all read
+ * this table.
+ */
+#ifndef VPCLAB_HARNESS_METRIC_H
+#define VPCLAB_HARNESS_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/err.h"
+#include "core/engine/engine.h"
+
+struct run_sample;
+
+enum metric_unit { METRIC_BPS, METRIC_NS, METRIC_PPS, METRIC_TPS, METRIC_SHARE, METRIC_COUNT };
+enum metric_better { METRIC_HIGHER, METRIC_LOWER };
+enum metric_over { METRIC_MEAN, METRIC_LEAST, METRIC_MOST }; /* what several runs together give */
+/* What the model can say about it beforehand. */
+enum metric_truth { METRIC_UNPREDICTED, METRIC_GOODPUT, METRIC_PACKETS, METRIC_RESPONSE };
+
+struct metric {
+	const char *name;
+	const char *alias; /* another word for it, or NULL */
+	unsigned tests;	   /* METRIC_TEST() bits of the tests that have it */
+	enum metric_unit unit;
+	enum metric_better better;
+	enum metric_over over;
+	enum metric_truth truth;
+	double (*get)(const struct run_sample *run); /* of one run; NAN: could not be measured */
+	const char *help;
+};
+
+#define METRIC_TEST(test) (1u << (test))
+
+/* The metric of that name (or alias) that `test` has; name NULL: the test's default. NULL if none.
+ */
+const struct metric *metric_find(const char *name, enum engine_test test);
+const struct metric *metric_at(size_t i); /* the table, in order; NULL past its end */
+
+/* "'p5' is not a metric of tcp_rr; did you mean 'p50'?" Returns -EINVAL. */
+int metric_unknown(const char *name, enum engine_test test, struct err *err);
+
+/* The value in the metric's unit (bits/s, ns, packets/s, share 0…1), or -EINVAL with a text. */
+int metric_parse_value(const struct metric *m, const char *text, double *value, struct err *err);
+/* "941.5 Mbit/s", "12.3 µs", "1.2 %" into buf; NAN prints "–". Returns buf. */
+const char *metric_format(char *buf, size_t size, enum metric_unit unit, double value);
+/* What JSON puts behind the name: "bps", "ns", "pps", "tps", "share", "count". */
+const char *metric_unit_name(enum metric_unit unit);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * truth: what an ideal meter would read. Predicted from the model by header arithmetic, counted
+ * from two kernel counters that must agree. Pure: counters come in as numbers.
+ *
+ * Bytes of one frame on a link, for an IP packet of n bytes with e bytes of encapsulation around
+ * it: l3: n + e          l2: n + e + 14          l1: max(n + e + 38, 84) (14 Ethernet header; l1
+ * adds FCS 4, preamble 8, gap 12, and the least frame of 64 bytes.)
+ */
+#ifndef VPCLAB_HARNESS_TRUTH_H
+#define VPCLAB_HARNESS_TRUTH_H
+
+#include "emulator/model/path.h"
+
+struct truth_traffic {
+	int protocol;	    /* IPPROTO_TCP or IPPROTO_UDP */
+	int family;	    /* AF_INET or AF_INET6 */
+	bool timestamps;    /* TCP: 12 bytes of options in each segment (RFC 7323) */
+	int64_t payload;    /* UDP: bytes of a datagram; TCP: 0, segments are full */
+	bool opposite;	    /* an equal flow runs the other way at the same time */
+	double offered_pps; /* UDP: what the sender offers; 0 = more than the path carries */
+};
+
+/* What limits the flow, and what it carries then. Rates are those of payload. */
+struct truth_predicted {
+	bool known;	    /* false: no shaper is on the way, so only the machine limits it */
+	double goodput_bps; /* the point prediction */
+	double low_bps, high_bps; /* with the stated assumption, and without it */
+	double pps;		  /* datagrams or full segments a second, for goodput_bps */
+	double low_pps, high_pps;
+	int64_t payload_bytes; /* of a full packet */
+	int64_t charged_bytes; /* what the limiting shaper counts for it */
+	int64_t
+	    ack_bytes; /* what it counts for an acknowledgement of the same flow; 0: not there */
+	int mtu;
+	char link[64]; /* the limiting link's name */
+	int64_t rate_bps;
+	enum rate_basis basis;
+	const char *assumption; /* NULL, or in words */
+};
+
+/* Header bytes from the IP header to the payload. */
+int truth_headers(const struct truth_traffic *t);
+
+/* What a shaper of that basis charges for an IP packet of ip_bytes with encap_bytes around it. */
+int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes);
+
+/*
+ * `back` is the way of the answers (path_reverse()), or NULL where there are none. ACKs that use
+ * the same direction of the same link as the data (a vRouter on one host NIC) take their share: one
+ * for every two full segments (RFC 1122, 4.2.3.2).
+ */
+void truth_predict(const struct wire *w, const struct path *forward, const struct path *back,
+		   const struct truth_traffic *t, struct truth_predicted *out);
+
+struct truth_counter {
+	int64_t packets, bytes;
+};
+
+/* What the two counters at the receiving device saw between two moments. */
+struct truth_counts {
+	bool known;
+	const char *missing;	     /* !known: why */
+	struct truth_counter flow;   /* nft, this flow only, bytes from the IP header on */
+	struct truth_counter device; /* all that the device received, with the Ethernet header */
+	int64_t elapsed_ns;	     /* between the moments; 0: not taken */
+};
+
+enum truth_agreement { TRUTH_AGREE, TRUTH_DISAGREE, TRUTH_UNKNOWN };
+
+struct truth_counted {
+	enum truth_agreement agreement;
+	char why[200];		 /* in words when it is not TRUTH_AGREE */
+	int64_t packets;	 /* of the flow */
+	int64_t payload_bytes;	 /* of the flow: bytes less the headers of each packet */
+	int64_t foreign_packets; /* others on the device (ARP, neighbour discovery, control) */
+	double goodput_bps; /* payload over the window in which it was sampled; NAN: not sampled */
+	double pps;
+};
+
+/* The share by which two truths may differ, and the least packets and bytes (stated in reports). */
+#define TRUTH_TOLERANCE_SHARE	0.001
+#define TRUTH_TOLERANCE_PACKETS 64
+
+/*
+ * `whole` covers the flow from its first packet to its last, `window` (or NULL) only the measuring
+ * window. `claimed_bytes` is the engine's payload over the whole flow, `slack_bytes` what it may
+ * rightly not have: retransmitted, or dropped by the receiver's socket. -1: it makes no claim.
+ */
+struct truth_claim {
+	int64_t bytes, slack_bytes;
+};
+void truth_count(const struct truth_traffic *t, const struct truth_counts *whole,
+		 const struct truth_counts *window, const struct truth_claim *claim,
+		 struct truth_counted *out);
+
+#endif

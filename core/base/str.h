@@ -24,6 +24,9 @@ bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
+/* Offset of the first byte that is not text (NUL, or not UTF-8 by RFC 3629), or len. */
+size_t str_bad_byte(const char *text, size_t len);
+
 /* Puts `s` in single quotes for a POSIX shell where that is needed. */
 void str_shell_quote(struct strbuf *b, const char *s);
 

@@ -7,6 +7,7 @@
  */
 #include "core/cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -279,7 +280,7 @@ void options_print_help(const struct command *c, struct strbuf *out)
 {
 	strbuf_add(out, "Usage: ");
 	options_print_usage(c, out);
-	strbuf_addf(out, "\n\n%c%s.\n", c->name[0] ? c->summary[0] & ~0x20 : ' ', c->summary + 1);
+	strbuf_addf(out, "\n\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
 	if (c->description)
 		strbuf_addf(out, "\n%s\n", c->description);
 	strbuf_add(out, "\nOptions:\n");

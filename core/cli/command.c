@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * table: the list of all commands, in the order in which help shows them.
+ * command: the list of all commands, in the order in which help shows them.
  *
  * To add a command: write cmd_NAME.c with `const struct command cmd_NAME`, declare and list it
  * here.

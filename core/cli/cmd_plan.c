@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * plan: the operations that would build a topology, as text, shell script or JSON. Builds nothing.
+ */
+#include "core/cli/print.h"
+#include "core/cli/source.h"
+#include "emulator/plan/plan.h"
+
+struct plan_options {
+	const char *format;
+	struct option_list set;
+	bool json;
+};
+
+static int print_plan(const struct plan *plan, const char *format)
+{
+	autostr struct strbuf text = {0};
+
+	if (str_eq(format, "json"))
+		return print_json(plan_json(plan));
+	if (str_eq(format, "sh"))
+		plan_print_sh(plan, &text);
+	else
+		plan_print_text(plan, &text);
+	print_text(&text);
+	return EXIT_PASS;
+}
+
+static int plan_run(const struct call *call, struct err *err)
+{
+	const struct plan_options *o = call->options;
+	struct source s;
+	struct plan plan;
+	int ret = source_open_file(call->argv[0], &o->set, NULL, &s, err);
+
+	if (!ret) {
+		plan_build(&s.wire, &s.compile.machine, &plan);
+		ret = print_plan(&plan, o->json ? "json" : o->format);
+		plan_done(&plan);
+	}
+	source_done(&s);
+	return ret;
+}
+
+static const char *const formats[] = {"text", "sh", "json", NULL};
+static const struct option_def option_defs[] = {
+    {"format", 'f', OPT_STRING, "FORMAT", "how to print it", OPT_AT(struct plan_options, format),
+     formats, 0, 0},
+    {"set", 's', OPT_LIST, "PATH=VALUE", "override a value of the file",
+     OPT_AT(struct plan_options, set), NULL, 0, 0},
+    OPT_JSON(struct plan_options, json),
+};
+static const struct plan_options defaults = {.format = "text"};
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .summary = "show the operations that build a topology",
+    .operands = "FILE",
+    .operand_kind = OPERAND_TOPOLOGY,
+    .min_operands = 1,
+    .max_operands = 1,
+    .description =
+	"Prints, in order, what `vpclab up` would do. The format sh is a script that builds the\n"
+	"same network by ip, tc, nft, ethtool and ovs-vsctl; run it in namespaces of its own:\n"
+	"\n"
+	"    vpclab plan zstack --format sh > lab.sh; unshare -rmn sh lab.sh",
+    .options = option_defs,
+    .n_options = ARRAY_SIZE(option_defs),
+    .options_size = sizeof(struct plan_options),
+    .defaults = &defaults,
+    .run = plan_run,
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * data: finds topologies and scenarios that come with vpclab by their name.
+ *
+ * Places follow from where the program itself is, so that an installed tree can be moved and a
+ * checkout works without installing. It does not read the files. Called by commands.
+ */
+#include "core/cli/data.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/mem.h"
+#include "core/base/str.h"
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+/* The directory of the running program. */
+static int program_dir(char dir[static PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
+
+	if (n < 0)
+		return -errno;
+	dir[n] = '\0';
+	*strrchr(dir, '/') = '\0';
+	return 0;
+}
+
+/* The n-th place where KIND may be, as a heap string; NULL after the last. */
+static char *place(const char *kind, int n)
+{
+	char dir[PATH_MAX];
+	bool known = !program_dir(dir);
+
+	switch (n) {
+	case 0:
+		return mem_printf("%s/../share/vpclab/%s", known ? dir : ".", kind);
+	case 1:
+		return mem_printf("%s/../%s", known ? dir : ".", kind);
+	case 2:
+		return mem_strdup(kind);
+	default:
+		return NULL;
+	}
+}
+
+static bool find_in(const char *dir, const char *name, char **path)
+{
+	char *file = mem_printf("%s/%s.yaml", dir, name);
+	char real[PATH_MAX];
+
+	if (!is_file(file)) {
+		free(file);
+		return false;
+	}
+	if (dir[0] != '/' || !realpath(file, real)) {
+		*path = file;
+		return true;
+	}
+	free(file);
+	*path = mem_strdup(real);
+	return true;
+}
+
+static void list_dir(struct arena *a, const char *dir, const char **names, size_t max, size_t *n)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && *n < max && (e = readdir(d)))
+		if (str_ends(e->d_name, ".yaml"))
+			names[(*n)++] = arena_strndup(a, e->d_name, strlen(e->d_name) - 5);
+	if (d)
+		closedir(d);
+}
+
+static int not_found(const char *kind, const char *name, struct err *err)
+{
+	const char *names[256];
+	struct arena a;
+	char *dir;
+	size_t n = 0;
+
+	arena_init(&a);
+	for (int i = 0; (dir = place(kind, i)); i++) {
+		list_dir(&a, dir, names, ARRAY_SIZE(names), &n);
+		free(dir);
+	}
+	const char *near = str_suggest(name, names, n);
+	if (near)
+		err_input(err, "no file '%s', and none of the shipped %s; did you mean '%s'?", name,
+			  kind, near);
+	else
+		err_input(err, "no file '%s', and none of the shipped %s", name, kind);
+	arena_done(&a);
+	return -ENOENT;
+}
+
+int data_find(const char *kind, const char *name, char **path, struct err *err)
+{
+	char *dir;
+	bool found = false;
+
+	if (str_eq(name, "-") || is_file(name)) {
+		*path = mem_strdup(name);
+		return 0;
+	}
+	for (int i = 0; !found && !strchr(name, '/') && (dir = place(kind, i)); i++) {
+		found = find_in(dir, name, path);
+		free(dir);
+	}
+	return found ? 0 : not_found(kind, name, err);
+}

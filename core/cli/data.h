@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* data: the files that vpclab ships, topologies and scenarios: found by name. */
+#ifndef VPCLAB_CLI_DATA_H
+#define VPCLAB_CLI_DATA_H
+
+#include "core/base/err.h"
+
+#define DATA_TOPOLOGIES "topologies"
+#define DATA_SCENARIOS	"scenarios"
+
+/*
+ * The path of what the user named: "-" and existing files are themselves, else NAME is a shipped
+ * KIND/NAME.yaml: installed beside the program, in the checkout that it was built in, or below the
+ * current directory. Gives a heap string. -ENOENT with a suggestion (bad input).
+ */
+int data_find(const char *kind, const char *name, char **path, struct err *err);
+
+#endif

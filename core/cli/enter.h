@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* enter: runs a program of the user's inside a node, on the user's terminal, until it ends. */
+#ifndef VPCLAB_CLI_ENTER_H
+#define VPCLAB_CLI_ENTER_H
+
+#include "core/base/proc.h"
+#include "core/cli/source.h"
+
+/*
+ * Gives the program's exit status as a shell would (128 + signal; 127 not found, 126 not
+ * executable), or a negative errno when it could not be started. Signals that are sent to vpclab
+ * are passed on to it.
+ */
+int enter_node(const struct source *lab, int node, const struct proc_spec *spec, struct err *err);
+
+#endif

@@ -39,6 +39,15 @@ int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
 #define FIDELITY_CPU_IDLE_MIN 0.02 /* of any one CPU */
 #define FIDELITY_STEAL_MAX    0.02
 
+/* What the machine was short of. */
+enum fidelity_limit {
+	FIDELITY_ENOUGH,
+	FIDELITY_BACKLOG, /* the kernel's receive queues overflowed */
+	FIDELITY_SOCKET,  /* the receiver did not read fast enough */
+	FIDELITY_STEAL,	  /* the hypervisor took the CPU away */
+	FIDELITY_CPU,	  /* all CPUs or one of them was busy all the time */
+};
+
 struct fidelity {
 	bool known;
 	double idle, least_idle, steal; /* shares 0…1: all CPUs, the busiest CPU, all CPUs */
@@ -48,14 +57,14 @@ struct fidelity {
 	int64_t softnet_dropped, softnet_squeezed;
 	int64_t socket_dropped; /* by the receiver's socket */
 	int64_t slip_ns;	/* worst timer slip measured when the lab was built */
-	bool machine_limit;	/* the machine was short of something that can change results */
-	char why[160];		/* "CPU 0 busy 99.2 %", … */
+	enum fidelity_limit limit;
+	char why[160]; /* "CPU 0 busy 99.2 %", … */
 };
 
 /* What happened between two snapshots. */
 void fidelity_between(const struct fidelity_snapshot *before, const struct fidelity_snapshot *after,
 		      struct fidelity *out);
-/* Applies the rules to what is filled in, and sets machine_limit and why. */
+/* Applies the rules to what is filled in, and sets limit and why. */
 void fidelity_judge(struct fidelity *f);
 
 #endif

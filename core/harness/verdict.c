@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * verdict: pass, fail, inconclusive or skip for each expectation, with the figures that say so, and
+ * what each path costs over the base. Pure; prints nothing. Called by run.c.
+ *
+ * Every expectation becomes one question: where does a figure with its interval lie, seen from a
+ * region? Against a value the figure is the mean, against another figure it is the difference of
+ * both.
+ */
+#include "core/harness/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/base/mem.h"
+
+struct question {
+	double figure, half_width; /* half_width NAN: one run only */
+	double low, high;	   /* the region */
+	bool strict;		   /* the whole interval must be inside */
+	const char *target;	   /* "predicted 941.5 Mbit/s (−0.02 %)" */
+};
+
+enum place { PLACE_IN, PLACE_BELOW, PLACE_ABOVE, PLACE_UNCLEAR };
+
+static enum place place_of(const struct question *q)
+{
+	double reach = isnan(q->half_width) ? 0 : q->half_width;
+	bool mean_in = q->figure >= q->low && q->figure <= q->high;
+
+	if (q->strict && isnan(q->half_width))
+		return PLACE_UNCLEAR;
+	if (q->strict)
+		mean_in = q->figure - reach > q->low && q->figure + reach < q->high;
+	if (mean_in)
+		return PLACE_IN;
+	if (q->figure + reach < q->low || (q->strict && q->figure + reach <= q->low))
+		return PLACE_BELOW;
+	if (q->figure - reach > q->high || (q->strict && q->figure - reach >= q->high))
+		return PLACE_ABOVE;
+	return PLACE_UNCLEAR;
+}
+
+/*
+ * Was the machine short of something in one of the runs? CPU and sockets that are full are what a
+ * measurement without shapers looks for, and a request/response pair on one CPU keeps that busy:
+ * there only what comes from outside counts.
+ */
+static const struct run_sample *limited_run(const struct run_result *r, const struct run_cell *c)
+{
+	const struct scenario_measure *m = &r->scenario->measures.v[c->measure];
+	bool by_design = m->unshaped || m->spec.test == TEST_TCP_RR || m->spec.test == TEST_UDP_RR;
+
+	VEC_FOREACH (run, &c->runs) {
+		if (run->error || run->fidelity.limit == FIDELITY_ENOUGH)
+			continue;
+		if (!by_design || run->fidelity.limit == FIDELITY_STEAL)
+			return run;
+	}
+	return NULL;
+}
+
+static const struct run_sample *disagreeing_run(const struct run_cell *c, const struct metric *m)
+{
+	VEC_FOREACH (run, &c->runs) {
+		if (run->error)
+			continue;
+		if (run->counted.agreement == TRUTH_DISAGREE)
+			return run;
+		/* What is compared with a truth needs that truth; a latency does not. */
+		if (run->counted.agreement == TRUTH_UNKNOWN && m->truth != METRIC_UNPREDICTED)
+			return run;
+	}
+	return NULL;
+}
+
+static const char *with_interval(struct arena *a, enum metric_unit unit, double v,
+				 double half_width)
+{
+	char mean[64], width[64];
+
+	metric_format(mean, sizeof(mean), unit, v);
+	if (isnan(half_width))
+		return arena_strdup(a, mean);
+	return arena_printf(a, "%s ±%s", mean,
+			    metric_format(width, sizeof(width), unit, half_width));
+}
+
+/* By how much a figure is off its target. */
+static const char *off(struct arena *a, double figure, double target)
+{
+	return target > 0 ? arena_printf(a, " (%+.2f %%)", (figure / target - 1) * 100) : "";
+}
+
+static void set_region(const struct scenario_expect *e, double low, double high, double tolerance,
+		       struct question *q)
+{
+	bool from = e->relation == EXPECT_ABOVE || e->relation == EXPECT_AT_LEAST;
+	bool to = e->relation == EXPECT_BELOW || e->relation == EXPECT_AT_MOST;
+
+	q->low = to ? -INFINITY : low - tolerance;
+	q->high = from ? INFINITY : high + tolerance;
+}
+
+static double tolerance_of(const struct scenario_expect *e, double target)
+{
+	return fmax(e->tolerance_abs, e->tolerance_share * fabs(target));
+}
+
+/* The figure that the model, the counters, a publication or the sentence itself gives. */
+static bool find_target(const struct run_result *r, const struct run_cell *c,
+			const struct scenario_expect *e, double v[3])
+{
+	switch (e->against) {
+	case AGAINST_VALUE:
+		v[0] = v[1] = v[2] = e->value;
+		return true;
+	case AGAINST_COUNTED:
+		v[0] = v[1] = v[2] = result_counted(c, e->what.metric);
+		return !isnan(v[0]);
+	case AGAINST_REFERENCE:
+		v[0] = v[1] = v[2] =
+		    scenario_reference(r->scenario, e->what.measure, e->what.metric, e->what.path);
+		return !isnan(v[0]);
+	case AGAINST_PREDICTED:
+		return result_predicted(r, c, e->what.metric, &v[0], &v[1], &v[2]);
+	case AGAINST_QUANTITY:
+		break;
+	}
+	return false;
+}
+
+static const char *target_word(enum expect_against against)
+{
+	static const char *const words[] = {
+	    [AGAINST_VALUE] = "asked",
+	    [AGAINST_PREDICTED] = "predicted",
+	    [AGAINST_COUNTED] = "counted",
+	    [AGAINST_REFERENCE] = "published",
+	};
+
+	return words[against];
+}
+
+static bool ask_target(struct run_result *r, const struct run_cell *c,
+		       const struct scenario_expect *e, struct question *q)
+{
+	struct summary s;
+	double v[3]; /* point, low, high */
+	char text[64];
+
+	if (!find_target(r, c, e, v))
+		return false;
+	result_summary(c, e->what.metric, r->scenario->measures.v[c->measure].repeat.confidence,
+		       &s);
+	for (int i = 0; i < 3; i++)
+		v[i] *= e->factor;
+	*q = (struct question){.figure = s.mean, .half_width = s.half_width};
+	set_region(e, v[1], v[2], tolerance_of(e, v[0]), q);
+	metric_format(text, sizeof(text), e->what.metric->unit, v[0]);
+	q->target = arena_printf(&r->arena, "%s %s%s", target_word(e->against), text,
+				 off(&r->arena, s.mean, v[0]));
+	return true;
+}
+
+static void ask_other(struct run_result *r, const struct run_cell *c, const struct run_cell *other,
+		      const struct scenario_expect *e, struct question *q)
+{
+	double confidence = r->scenario->measures.v[c->measure].repeat.confidence;
+	double a[RESULT_MAX_RUNS], b[RESULT_MAX_RUNS];
+	size_t n_a = result_values(c, e->what.metric, a, RESULT_MAX_RUNS);
+	size_t n_b = result_values(other, e->other.metric, b, RESULT_MAX_RUNS);
+	struct summary s;
+	struct difference d = {.half_width = NAN};
+
+	for (size_t i = 0; i < n_b; i++)
+		b[i] *= e->factor;
+	summary_of(b, n_b, confidence, &s);
+	if (n_a > 1 && n_b > 1)
+		summary_difference(b, n_b, a, n_a, confidence, &d);
+	else
+		d.diff = a[0] - s.mean;
+	*q = (struct question){.figure = d.diff, .half_width = d.half_width};
+	q->strict = e->relation == EXPECT_ABOVE || e->relation == EXPECT_BELOW;
+	set_region(e, 0, 0, tolerance_of(e, s.mean), q);
+	q->target =
+	    arena_printf(&r->arena, "the other %s, difference %s",
+			 with_interval(&r->arena, e->what.metric->unit, s.mean, s.half_width),
+			 with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
+}
+
+static void set_missing(struct run_result *r, const struct run_cell *c, struct run_verdict *out)
+{
+	out->verdict = r->interrupted ? VERDICT_SKIP : VERDICT_FAIL;
+	out->found = "not measured";
+	out->evidence = c && c->error	 ? c->error
+			: r->interrupted ? "interrupted"
+					 : "no run gave this figure";
+}
+
+static const char *machine_evidence(struct run_result *r, const struct run_cell *c,
+				    const struct run_sample *run)
+{
+	char rate[64];
+
+	if (isnan(c->ceiling_bps))
+		return arena_printf(&r->arena, "the machine was the limit: %s (%s, run %d)",
+				    run->fidelity.why, r->scenario->paths.v[c->path].name,
+				    run->index);
+	metric_format(rate, sizeof(rate), METRIC_BPS, c->ceiling_bps);
+	return arena_printf(
+	    &r->arena,
+	    "the machine was the limit: %s (%s, run %d); it carries %s on this path "
+	    "unshaped",
+	    run->fidelity.why, r->scenario->paths.v[c->path].name, run->index, rate);
+}
+
+/* More than is possible is wrong on any machine. */
+static bool excusable(const struct scenario_expect *e, enum place place)
+{
+	if (e->against == AGAINST_QUANTITY)
+		return true;
+	return place == (e->what.metric->better == METRIC_HIGHER ? PLACE_BELOW : PLACE_ABOVE);
+}
+
+static void decide_miss(struct run_result *r, const struct run_cell *const cells[2],
+			const struct scenario_expect *e, enum place place, struct run_verdict *out)
+{
+	out->verdict = VERDICT_FAIL;
+	out->evidence = place == PLACE_BELOW ? "below what is expected" : "above what is expected";
+	if (!excusable(e, place))
+		return;
+	for (int i = 0; i < 2 && cells[i]; i++) {
+		const struct run_sample *run = limited_run(r, cells[i]);
+
+		if (!run)
+			continue;
+		out->verdict = VERDICT_INCONCLUSIVE;
+		out->evidence = machine_evidence(r, cells[i], run);
+		return;
+	}
+}
+
+static void decide(struct run_result *r, const struct run_cell *const cells[2],
+		   const struct scenario_expect *e, const struct question *q,
+		   struct run_verdict *out)
+{
+	enum place place = place_of(q);
+	const struct run_sample *run = NULL;
+
+	out->verdict = VERDICT_PASS;
+	for (int i = 0; i < 2 && cells[i] && !run; i++)
+		run = disagreeing_run(cells[i], e->what.metric);
+	if (run && place == PLACE_IN) {
+		out->verdict = VERDICT_INCONCLUSIVE;
+		out->evidence =
+		    arena_printf(&r->arena, "%s (run %d)", run->counted.why, run->index);
+	} else if (place == PLACE_UNCLEAR) {
+		out->verdict = VERDICT_INCONCLUSIVE;
+		out->evidence = isnan(q->half_width)
+				    ? "one run has no interval: measure at least twice"
+				    : "the interval lies on both sides of what is expected";
+	} else if (place != PLACE_IN) {
+		decide_miss(r, cells, e, place, out);
+	}
+}
+
+static size_t count_values(const struct run_cell *c, const struct metric *m)
+{
+	double v[RESULT_MAX_RUNS];
+
+	return c ? result_values(c, m, v, RESULT_MAX_RUNS) : 0;
+}
+
+static void judge(struct run_result *r, const struct scenario_expect *e, struct run_verdict *out)
+{
+	const struct run_cell *cells[2] = {result_cell(r, e->what.measure, e->what.path), NULL};
+	struct question q;
+	struct summary s;
+
+	if (e->against == AGAINST_QUANTITY)
+		cells[1] = result_cell(r, e->other.measure, e->other.path);
+	if (!count_values(cells[0], e->what.metric)) {
+		set_missing(r, cells[0], out);
+		return;
+	}
+	if (e->against == AGAINST_QUANTITY && !count_values(cells[1], e->other.metric)) {
+		set_missing(r, cells[1], out);
+		return;
+	}
+	result_summary(cells[0], e->what.metric,
+		       r->scenario->measures.v[e->what.measure].repeat.confidence, &s);
+	const char *found = with_interval(&r->arena, e->what.metric->unit, s.mean, s.half_width);
+	if (e->against == AGAINST_QUANTITY) {
+		ask_other(r, cells[0], cells[1], e, &q);
+	} else if (!ask_target(r, cells[0], e, &q)) {
+		out->verdict = VERDICT_INCONCLUSIVE;
+		out->found = found;
+		out->evidence = cells[0]->error
+				    ? cells[0]->error
+				    : arena_printf(&r->arena, "nothing is %s for it on this path",
+						   target_word(e->against));
+		return;
+	}
+	out->found = arena_printf(&r->arena, "%s; %s", found, q.target);
+	decide(r, cells, e, &q, out);
+}
+
+static void compare(struct run_result *r, int path, const struct scenario_quantity *metric)
+{
+	const struct scenario *s = r->scenario;
+	struct run_overhead *o = VEC_ADD(&r->arena, &r->overheads);
+	double confidence = s->measures.v[metric->measure].repeat.confidence;
+	double a[RESULT_MAX_RUNS], b[RESULT_MAX_RUNS];
+	const struct run_cell *base = result_cell(r, metric->measure, s->compare_base);
+	const struct run_cell *with = result_cell(r, metric->measure, path);
+
+	o->what = *metric;
+	o->what.path = path;
+	if (!base || !with)
+		return;
+	size_t n_a = result_values(base, metric->metric, a, RESULT_MAX_RUNS);
+	size_t n_b = result_values(with, metric->metric, b, RESULT_MAX_RUNS);
+	if (n_a < 2 || n_b < 2)
+		return;
+	o->known = true;
+	for (size_t i = 0; i < n_a; i++)
+		o->base += a[i] / (double)n_a;
+	for (size_t i = 0; i < n_b; i++)
+		o->mean += b[i] / (double)n_b;
+	summary_difference(a, n_a, b, n_b, confidence, &o->difference);
+}
+
+void verdict_judge(struct run_result *r)
+{
+	const struct scenario *s = r->scenario;
+
+	for (size_t i = 0; i < s->expects.n; i++) {
+		struct run_verdict *v = VEC_ADD(&r->arena, &r->verdicts);
+
+		v->expect = (int)i;
+		judge(r, &s->expects.v[i], v);
+	}
+	if (s->compare_base < 0)
+		return;
+	VEC_FOREACH (path, &s->compare_with)
+		VEC_FOREACH (metric, &s->compare_metrics)
+			compare(r, *path, metric);
+}
+
+enum verdict verdict_overall(const struct run_result *r)
+{
+	enum verdict worst = VERDICT_PASS;
+	size_t skipped = 0;
+
+	VEC_FOREACH (cell, &r->cells)
+		if (cell->error && !r->interrupted && !cell->runs.n)
+			return VERDICT_FAIL;
+	VEC_FOREACH (v, &r->verdicts) {
+		if (v->verdict == VERDICT_FAIL)
+			return VERDICT_FAIL;
+		if (v->verdict == VERDICT_INCONCLUSIVE)
+			worst = VERDICT_INCONCLUSIVE;
+		skipped += v->verdict == VERDICT_SKIP;
+	}
+	if (r->interrupted)
+		return VERDICT_INCONCLUSIVE;
+	return r->verdicts.n && skipped == r->verdicts.n ? VERDICT_SKIP : worst;
+}
+
+int verdict_exit_status(enum verdict v)
+{
+	static const int status[] = {
+	    [VERDICT_PASS] = 0,
+	    [VERDICT_FAIL] = 1,
+	    [VERDICT_INCONCLUSIVE] = 3,
+	    [VERDICT_SKIP] = 4,
+	};
+
+	return status[v];
+}
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const names[] = {
+	    [VERDICT_PASS] = "pass",
+	    [VERDICT_FAIL] = "fail",
+	    [VERDICT_INCONCLUSIVE] = "inconclusive",
+	    [VERDICT_SKIP] = "skip",
+	};
+
+	return names[v];
+}

@@ -80,6 +80,8 @@ struct engine_side { /* one worker */
 	double cpu_softirq;		  /* share 0…1 */
 	int64_t bytes, packets;		  /* payload bytes, and datagrams / transactions, in the window */
 	int64_t window_ns;		  /* the window it counted over */
+	/* Payload bytes of the whole flow, with hello, warm-up and tail: what kernel counters see. */
+	int64_t total_bytes;
 };
 
 struct engine_result {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/cli/command.h"
+#include "core/cli/columns.h"
 #include "core/cli/print.h"
 #include "emulator/lab/lab.h"
 

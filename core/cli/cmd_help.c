@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/cli/options.h"
+#include "core/cli/columns.h"
 #include "core/cli/print.h"
 
 static void print_overview(struct strbuf *out)

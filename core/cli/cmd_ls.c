@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "core/cli/command.h"
+#include "core/cli/columns.h"
 #include "core/cli/print.h"
 #include "emulator/lab/lab.h"
 

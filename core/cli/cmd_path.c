@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "core/cli/command.h"
+#include "core/cli/columns.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "core/base/units.h"

@@ -73,31 +73,50 @@ static bool find_in(const char *dir, const char *name, char **path)
 	return true;
 }
 
-static void list_dir(struct arena *a, const char *dir, const char **names, size_t max, size_t *n)
+static void add_names(const char *dir, struct arena *a, struct data_names *out)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
 
-	while (d && *n < max && (e = readdir(d)))
+	while (d && (e = readdir(d)))
 		if (str_ends(e->d_name, ".yaml"))
-			names[(*n)++] = arena_strndup(a, e->d_name, strlen(e->d_name) - 5);
+			*VEC_ADD(a, &out->list) =
+			    arena_strndup(a, e->d_name, strlen(e->d_name) - 5);
 	if (d)
 		closedir(d);
 }
 
-static int not_found(const char *kind, const char *name, struct err *err)
+static int compare_names(const void *a, const void *b)
 {
-	const char *names[256];
-	struct arena a;
-	char *dir;
-	size_t n = 0;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-	arena_init(&a);
+void data_names(const char *kind, struct arena *a, struct data_names *out)
+{
+	char *dir;
+	size_t kept = 0;
+
+	*out = (struct data_names){0};
 	for (int i = 0; (dir = place(kind, i)); i++) {
-		list_dir(&a, dir, names, ARRAY_SIZE(names), &n);
+		add_names(dir, a, out);
 		free(dir);
 	}
-	const char *near = str_suggest(name, names, n);
+	if (out->list.n)
+		qsort(out->list.v, out->list.n, sizeof(*out->list.v), compare_names);
+	for (size_t i = 0; i < out->list.n; i++)
+		if (!kept || strcmp(out->list.v[kept - 1], out->list.v[i]))
+			out->list.v[kept++] = out->list.v[i];
+	out->list.n = kept;
+}
+
+static int not_found(const char *kind, const char *name, struct err *err)
+{
+	struct data_names names;
+	struct arena a;
+
+	arena_init(&a);
+	data_names(kind, &a, &names);
+	const char *near = str_suggest(name, names.list.v, names.list.n);
 	if (near)
 		err_input(err, "no file '%s', and none of the shipped %s; did you mean '%s'?", name,
 			  kind, near);

@@ -4,6 +4,7 @@
 #define VPCLAB_CLI_DATA_H
 
 #include "core/base/err.h"
+#include "core/base/mem.h"
 
 #define DATA_TOPOLOGIES "topologies"
 #define DATA_SCENARIOS	"scenarios"
@@ -14,5 +15,11 @@
  * current directory. Gives a heap string. -ENOENT with a suggestion (bad input).
  */
 int data_find(const char *kind, const char *name, char **path, struct err *err);
+
+/* The names of all shipped files of a kind, each once, sorted. Texts in `a`. */
+struct data_names {
+	VEC(const char *) list;
+};
+void data_names(const char *kind, struct arena *a, struct data_names *out);
 
 #endif

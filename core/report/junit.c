@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * junit: writes JUnit XML by hand; the only hard part is the escaping. Called by cli/.
+ */
+#include "core/report/junit.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/harness/verdict.h"
+
+void junit_escape(struct strbuf *out, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '&')
+			strbuf_add(out, "&amp;");
+		else if (c == '<')
+			strbuf_add(out, "&lt;");
+		else if (c == '>')
+			strbuf_add(out, "&gt;");
+		else if (c == '"')
+			strbuf_add(out, "&quot;");
+		else if (c == '\n' || c == '\t')
+			strbuf_addf(out, "&#%d;", c);
+		else if (c < 0x20 || c == 0x7f)
+			strbuf_add(out, "\xef\xbf\xbd");
+		else
+			strbuf_addc(out, (char)c);
+	}
+}
+
+static void attribute(struct strbuf *out, const char *name, const char *value)
+{
+	strbuf_addf(out, " %s=\"", name);
+	junit_escape(out, value);
+	strbuf_addc(out, '"');
+}
+
+static void print_outcome(const struct run_verdict *v, struct strbuf *out)
+{
+	static const char *const elements[] = {
+	    [VERDICT_FAIL] = "failure",
+	    [VERDICT_INCONCLUSIVE] = "skipped",
+	    [VERDICT_SKIP] = "skipped",
+	};
+	autostr struct strbuf message = {0};
+
+	strbuf_addf(&message, "%s: %s", verdict_name(v->verdict), v->found);
+	if (v->evidence)
+		strbuf_addf(&message, "; %s", v->evidence);
+	if (v->verdict == VERDICT_PASS) {
+		strbuf_add(out, "      <system-out>");
+		junit_escape(out, v->found);
+		strbuf_add(out, "</system-out>\n");
+		return;
+	}
+	strbuf_addf(out, "      <%s", elements[v->verdict]);
+	attribute(out, "message", strbuf_text(&message));
+	strbuf_add(out, "/>\n");
+}
+
+/* The seconds that its measurement took on its path. */
+static double seconds_of(const struct run_result *r, const struct run_verdict *v)
+{
+	const struct scenario_quantity *q = &r->scenario->expects.v[v->expect].what;
+	const struct run_cell *c = result_cell(r, q->measure, q->path);
+	double ns = 0;
+
+	if (!c)
+		return 0;
+	VEC_FOREACH (run, &c->runs)
+		ns += (double)run->fidelity.elapsed_ns;
+	return ns / 1e9;
+}
+
+static void print_case(const struct run_result *r, const struct run_verdict *v, struct strbuf *out)
+{
+	strbuf_add(out, "    <testcase");
+	attribute(out, "name", r->scenario->expects.v[v->expect].text);
+	attribute(out, "classname", r->scenario->name);
+	strbuf_addf(out, " time=\"%.3f\">\n", seconds_of(r, v));
+	print_outcome(v, out);
+	strbuf_add(out, "    </testcase>\n");
+}
+
+static void print_error(const struct run_result *r, const struct run_cell *c, struct strbuf *out)
+{
+	autostr struct strbuf name = {0};
+
+	strbuf_addf(&name, "%s of %s is measured", r->scenario->measures.v[c->measure].name,
+		    r->scenario->paths.v[c->path].name);
+	strbuf_add(out, "    <testcase");
+	attribute(out, "name", strbuf_text(&name));
+	attribute(out, "classname", r->scenario->name);
+	strbuf_add(out, " time=\"0.000\">\n      <error");
+	attribute(out, "message", c->error);
+	strbuf_add(out, "/>\n    </testcase>\n");
+}
+
+static bool is_error(const struct run_result *r, const struct run_cell *c)
+{
+	return c->error && !c->runs.n && !r->interrupted;
+}
+
+static void print_totals(const struct run_result *r, struct strbuf *out)
+{
+	size_t failures = 0, skipped = 0, errors = 0;
+
+	VEC_FOREACH (v, &r->verdicts) {
+		failures += v->verdict == VERDICT_FAIL;
+		skipped += v->verdict == VERDICT_INCONCLUSIVE || v->verdict == VERDICT_SKIP;
+	}
+	VEC_FOREACH (c, &r->cells)
+		errors += is_error(r, c);
+	strbuf_addf(out,
+		    " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"",
+		    r->verdicts.n + errors, failures, errors, skipped, (double)r->total_ns / 1e9);
+}
+
+void junit_print(const struct run_result *r, struct strbuf *out)
+{
+	char when[32];
+	time_t t = (time_t)r->started_s;
+	struct tm tm;
+
+	gmtime_r(&t, &tm);
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
+	strbuf_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+	print_totals(r, out);
+	strbuf_add(out, ">\n  <testsuite");
+	attribute(out, "name", r->scenario->name);
+	print_totals(r, out);
+	attribute(out, "timestamp", when);
+	strbuf_add(out, ">\n");
+	VEC_FOREACH (v, &r->verdicts)
+		print_case(r, v, out);
+	VEC_FOREACH (c, &r->cells)
+		if (is_error(r, c))
+			print_error(r, c, out);
+	strbuf_add(out, "  </testsuite>\n</testsuites>\n");
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * terminal: what a person reads after `vpclab run`: the lab, the table, what each path costs, which
+ * expectations held, whether the machine was the limit, the lesson. Colour marks verdicts and
+ * nothing else. Called by cli/.
+ */
+#include "core/report/terminal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/base/units.h"
+#include "core/harness/verdict.h"
+#include "core/report/table.h"
+#include "core/report/text.h"
+
+enum { LABEL = 16 };
+
+static void begin(struct strbuf *out, const char *label)
+{
+	text_spaces(out, 2);
+	text_pad(out, label, LABEL);
+}
+
+static void add_verdict(struct strbuf *out, enum verdict v, bool color, const char *text)
+{
+	static const char *const colors[] = {
+	    [VERDICT_PASS] = "\033[32m",
+	    [VERDICT_FAIL] = "\033[1;31m",
+	    [VERDICT_INCONCLUSIVE] = "\033[33m",
+	    [VERDICT_SKIP] = "\033[2m",
+	};
+
+	if (color)
+		strbuf_add(out, colors[v]);
+	strbuf_add(out, text);
+	if (color)
+		strbuf_add(out, "\033[0m");
+}
+
+static void add_count(struct strbuf *out, int n, const char *one, const char *many)
+{
+	if (n)
+		strbuf_addf(out, ", %d %s", n, n == 1 ? one : many);
+}
+
+static void print_lab(const struct run_lab *lab, struct strbuf *out)
+{
+	autostr struct strbuf nodes = {0};
+
+	add_count(&nodes, lab->hosts, "host", "hosts");
+	add_count(&nodes, lab->vms, "VM", "VMs");
+	add_count(&nodes, lab->routers, "router", "routers");
+	add_count(&nodes, lab->eips, "EIP namespace", "EIP namespaces");
+	add_count(&nodes, lab->others, "other node", "other nodes");
+	begin(out, lab->unshaped ? "lab, unshaped" : "lab");
+	strbuf_addf(out, "up %.2f s, down %.2f s, nothing left · %s\n",
+		    (double)lab->timing.total_ns / 1e9, (double)lab->down_ns / 1e9,
+		    nodes.len ? nodes.s + 2 : "no nodes");
+}
+
+static void print_choices(const struct run_lab *lab, struct strbuf *out)
+{
+	if (!lab->choices || !json_object_size(lab->choices))
+		return;
+	char *text = json_dumps(lab->choices, JSON_COMPACT | JSON_SORT_KEYS);
+
+	begin(out, "choices");
+	text_wrap(out, text, LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+	free(text);
+}
+
+/* "+7.3 µs ±0.4 µs"; rates as shares of the base, since that is how a cost is read. */
+static void add_difference(struct strbuf *out, const struct run_overhead *o)
+{
+	bool share = o->what.metric->unit != METRIC_NS && o->base != 0;
+	double diff = o->difference.diff, width = o->difference.half_width;
+	char text[64];
+
+	if (share) {
+		diff = diff / o->base * 100;
+		width = width / fabs(o->base) * 100;
+	}
+	if (!o->difference.significant) {
+		strbuf_add(out, "no difference measured");
+		if (share)
+			strbuf_addf(out, " (±%.2g %%)", width);
+		else
+			strbuf_addf(out, " (±%s)",
+				    metric_format(text, sizeof(text), o->what.metric->unit, width));
+		return;
+	}
+	strbuf_add(out, diff < 0 ? "−" : "+");
+	if (share) {
+		strbuf_addf(out, width < 1 ? "%.2f %% ±%.2f" : "%.0f %% ±%.0f", fabs(diff), width);
+		return;
+	}
+	strbuf_add(out, metric_format(text, sizeof(text), o->what.metric->unit, fabs(diff)));
+	strbuf_addf(out, " ±%s", metric_format(text, sizeof(text), o->what.metric->unit, width));
+}
+
+static void print_overheads_of(const struct run_result *r, int path, bool first, struct strbuf *out)
+{
+	const struct scenario *s = r->scenario;
+	autostr struct strbuf text = {0};
+	const char *between = "";
+
+	strbuf_addf(&text, "%s: ", s->paths.v[path].name);
+	VEC_FOREACH (o, &r->overheads) {
+		char name[128];
+
+		if (o->what.path != path)
+			continue;
+		strbuf_addf(&text, "%s%s ", between,
+			    scenario_quantity_name(s, &o->what, name, sizeof(name)));
+		if (o->known)
+			add_difference(&text, o);
+		else
+			strbuf_add(&text, "not measured");
+		between = " · ";
+	}
+	autofree char *label = mem_printf("over %s", s->paths.v[s->compare_base].name);
+	begin(out, first ? label : "");
+	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 4);
+	strbuf_addc(out, '\n');
+}
+
+static void print_expectations(const struct run_result *r, bool color, struct strbuf *out)
+{
+	int count[4] = {0};
+	const char *between = "";
+
+	if (!r->verdicts.n)
+		return;
+	VEC_FOREACH (v, &r->verdicts)
+		count[v->verdict]++;
+	begin(out, "expectations");
+	for (int i = 0; i < 4; i++) {
+		char text[64];
+
+		if (!count[i])
+			continue;
+		strbuf_add(out, between);
+		snprintf(text, sizeof(text), "%d %s", count[i], verdict_name((enum verdict)i));
+		add_verdict(out, (enum verdict)i, color, text);
+		between = ", ";
+	}
+	strbuf_addc(out, '\n');
+	VEC_FOREACH (v, &r->verdicts) {
+		if (v->verdict == VERDICT_PASS)
+			continue;
+		text_spaces(out, 4);
+		add_verdict(out, v->verdict, color, verdict_name(v->verdict));
+		autofree char *line =
+		    mem_printf("  %s: %s%s%s", r->scenario->expects.v[v->expect].text, v->found,
+			       v->evidence ? "; " : "", v->evidence ? v->evidence : "");
+		strbuf_add(out, "  ");
+		text_wrap(out, line + 2, 6 + text_width(verdict_name(v->verdict)), LABEL + 2);
+		strbuf_addc(out, '\n');
+	}
+}
+
+struct machine_summary {
+	int runs, limited;
+	double least_idle, worst_steal;
+	int64_t drops;
+	const struct run_sample *example;
+	const struct run_cell *at;
+};
+
+static void summarise_machine(const struct run_result *r, struct machine_summary *s)
+{
+	*s = (struct machine_summary){.least_idle = 1};
+	VEC_FOREACH (cell, &r->cells) {
+		if (r->scenario->measures.v[cell->measure].unshaped)
+			continue;
+		VEC_FOREACH (run, &cell->runs) {
+			if (run->error || !run->fidelity.known)
+				continue;
+			s->runs++;
+			s->least_idle = fmin(s->least_idle, run->fidelity.idle);
+			s->worst_steal = fmax(s->worst_steal, run->fidelity.steal);
+			s->drops += run->fidelity.softnet_dropped;
+			if (run->fidelity.limit == FIDELITY_ENOUGH)
+				continue;
+			s->limited++;
+			s->example = run;
+			s->at = cell;
+		}
+	}
+}
+
+static void print_machine(const struct run_result *r, struct strbuf *out)
+{
+	struct machine_summary s;
+	autostr struct strbuf text = {0};
+
+	summarise_machine(r, &s);
+	strbuf_addf(&text, "Linux %s, %d CPUs, %s: ", r->machine.kernel, r->machine.cpus,
+		    r->machine.root ? "root" : "an ordinary user");
+	if (!s.runs)
+		strbuf_add(&text, "nothing was measured with shapers");
+	else if (!s.limited)
+		strbuf_addf(
+		    &text,
+		    "never short of CPU in the %d shaped runs (idle ≥ %.0f %%, steal ≤ %.1f "
+		    "%%, %lld packets dropped by the backlog)",
+		    s.runs, s.least_idle * 100, s.worst_steal * 100, (long long)s.drops);
+	else
+		strbuf_addf(&text,
+			    "at its limit in %d of %d shaped runs, e.g. %s of %s, run %d: %s",
+			    s.limited, s.runs, r->scenario->measures.v[s.at->measure].name,
+			    r->scenario->paths.v[s.at->path].name, s.example->index,
+			    s.example->fidelity.why);
+	begin(out, "machine");
+	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
+static void print_errors(const struct run_result *r, struct strbuf *out)
+{
+	VEC_FOREACH (c, &r->cells) {
+		if (!c->error)
+			continue;
+		begin(out, "error");
+		autofree char *line =
+		    mem_printf("%s of %s: %s", r->scenario->measures.v[c->measure].name,
+			       r->scenario->paths.v[c->path].name, c->error);
+		text_wrap(out, line, LABEL + 2, LABEL + 2);
+		strbuf_addc(out, '\n');
+	}
+}
+
+static void print_source(const struct run_result *r, struct strbuf *out)
+{
+	if (!r->scenario->reference_source)
+		return;
+	begin(out, "published");
+	text_wrap(out, r->scenario->reference_source, LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
+static void print_assumption(const struct run_result *r, struct strbuf *out)
+{
+	VEC_FOREACH (c, &r->cells) {
+		if (!c->predicted.assumption)
+			continue;
+		begin(out, "predicted");
+		autofree char *line = mem_printf(
+		    "%s of %s is a range: its acknowledgements share link '%s' with the data; the "
+		    "low end has %s (RFC 1122), the high end none",
+		    r->scenario->measures.v[c->measure].name, r->scenario->paths.v[c->path].name,
+		    c->predicted.link, c->predicted.assumption);
+		text_wrap(out, line, LABEL + 2, LABEL + 2);
+		strbuf_addc(out, '\n');
+	}
+}
+
+void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
+{
+	const struct scenario *s = r->scenario;
+
+	strbuf_addf(out, "%s%s%s\n", s->name, s->title && *s->title ? ": " : "",
+		    s->title ? s->title : "");
+	if (r->interrupted)
+		strbuf_add(out, "  interrupted: what follows is partial\n");
+	VEC_FOREACH (lab, &r->labs) {
+		print_lab(lab, out);
+		print_choices(lab, out);
+	}
+	strbuf_addc(out, '\n');
+	table_print(r, out);
+	strbuf_addc(out, '\n');
+	print_source(r, out);
+	print_assumption(r, out);
+	for (size_t i = 0; i < s->compare_with.n && s->compare_base >= 0; i++)
+		print_overheads_of(r, s->compare_with.v[i], i == 0, out);
+	print_expectations(r, color, out);
+	print_machine(r, out);
+	print_errors(r, out);
+	if (!s->lesson)
+		return;
+	strbuf_add(out, "\n  Lesson: ");
+	text_wrap(out, s->lesson, 10, 2);
+	strbuf_addc(out, '\n');
+}

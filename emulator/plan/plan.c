@@ -226,8 +226,7 @@ static void add_up(struct build *b, size_t dev, enum plan_phase phase)
 
 static void add_neighs(struct build *b, int node, enum plan_phase phase)
 {
-	GROUP_FOREACH(i, &b->neighs, node)
-	{
+	GROUP_FOREACH (i, &b->neighs, node) {
 		const struct wire_neigh *n = &b->w->neighs.v[*i];
 
 		if (phase_of(b->w, (size_t)n->dev) == phase)
@@ -237,8 +236,7 @@ static void add_neighs(struct build *b, int node, enum plan_phase phase)
 
 static void add_routes(struct build *b, int node, enum plan_phase phase)
 {
-	GROUP_FOREACH(i, &b->routes, node)
-	{
+	GROUP_FOREACH (i, &b->routes, node) {
 		const struct wire_route *r = &b->w->routes.v[*i];
 		struct op *op;
 
@@ -262,6 +260,7 @@ static void add_shaper(struct build *b, size_t dev)
 	op = add_dev(b, OP_TBF, PHASE_CONFIG, dev);
 	shaper_tbf(&d->egress, d->mtu, b->m, &op->tbf);
 	op->asked = &d->egress;
+	op->mtu = d->mtu;
 }
 
 static struct op *add_nft(struct build *b, enum op_kind kind, const struct wire_nft_chain *c)
@@ -284,8 +283,7 @@ static bool same_table(const struct wire_nft_chain *a, const struct wire_nft_cha
 
 static bool table_seen(const struct build *b, int node, const struct wire_nft_chain *c)
 {
-	GROUP_FOREACH(i, &b->chains, node)
-	{
+	GROUP_FOREACH (i, &b->chains, node) {
 		const struct wire_nft_chain *earlier = &b->w->nft.v[*i];
 
 		if (earlier == c)
@@ -299,15 +297,13 @@ static bool table_seen(const struct build *b, int node, const struct wire_nft_ch
 /* Tables, then all chains, since a rule may jump to any of them, then rules. */
 static void add_nft_all(struct build *b, int node)
 {
-	GROUP_FOREACH(i, &b->chains, node)
-	{
+	GROUP_FOREACH (i, &b->chains, node) {
 		if (!table_seen(b, node, &b->w->nft.v[*i]))
 			add_nft(b, OP_NFT_TABLE, &b->w->nft.v[*i]);
 	}
-	GROUP_FOREACH(i, &b->chains, node)
-	add_nft(b, OP_NFT_CHAIN, &b->w->nft.v[*i]);
-	GROUP_FOREACH(i, &b->chains, node)
-	{
+	GROUP_FOREACH (i, &b->chains, node)
+		add_nft(b, OP_NFT_CHAIN, &b->w->nft.v[*i]);
+	GROUP_FOREACH (i, &b->chains, node) {
 		VEC_FOREACH (rule, &b->w->nft.v[*i].rules) {
 			struct op *op = add_nft(b, OP_NFT_RULE, &b->w->nft.v[*i]);
 
@@ -319,8 +315,7 @@ static void add_nft_all(struct build *b, int node)
 
 static void add_arpreplies(struct build *b, int node)
 {
-	GROUP_FOREACH(i, &b->arpreplies, node)
-	{
+	GROUP_FOREACH (i, &b->arpreplies, node) {
 		const struct wire_arpreply *r = &b->w->arpreplies.v[*i];
 		struct op *op = add_dev(b, OP_ARPREPLY, PHASE_CONFIG, (size_t)r->dev);
 
@@ -331,22 +326,20 @@ static void add_arpreplies(struct build *b, int node)
 
 static void add_config(struct build *b, int node)
 {
-	GROUP_FOREACH(i, &b->devs, node)
-	add_offload(b, *i);
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node)
+		add_offload(b, *i);
+	GROUP_FOREACH (i, &b->devs, node) {
 		if (!is_ovs_bridge(b->w, (int)*i))
 			add_addrs(b, *i, PHASE_CONFIG);
 	}
 	add_neighs(b, node, PHASE_CONFIG);
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		if (b->w->devs.v[*i].kind != DEV_BRIDGE)
 			add_up(b, *i, PHASE_CONFIG);
 	}
 	add_routes(b, node, PHASE_CONFIG);
-	GROUP_FOREACH(i, &b->devs, node)
-	add_shaper(b, *i);
+	GROUP_FOREACH (i, &b->devs, node)
+		add_shaper(b, *i);
 	add_nft_all(b, node);
 	add_arpreplies(b, node);
 }
@@ -364,8 +357,7 @@ static void add_ovs(struct build *b, int node)
 {
 	bool any = false;
 
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		if (!is_ovs_bridge(b->w, (int)*i))
 			continue;
 		if (!any)
@@ -375,20 +367,17 @@ static void add_ovs(struct build *b, int node)
 	}
 	if (!any)
 		return;
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		if (is_ovs_bridge(b->w, b->w->devs.v[*i].master))
 			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)b->w->devs.v[*i].master);
 	}
-	GROUP_FOREACH(i, &b->flows, node)
-	{
+	GROUP_FOREACH (i, &b->flows, node) {
 		const struct wire_flow *f = &b->w->flows.v[*i];
 
 		add_ovs_dev(b, OP_OVS_FLOW, (size_t)f->bridge, (size_t)f->bridge)->ovs.text =
 		    f->text;
 	}
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		/* Without an address nobody needs the bridge's own port; the dummy datapath has
 		 * none. */
 		if (!is_ovs_bridge(b->w, (int)*i) || !b->w->devs.v[*i].addrs.n)
@@ -404,8 +393,7 @@ static void add_bridges(struct build *b, int node)
 {
 	const struct wire *w = b->w;
 
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		int master = w->devs.v[*i].master;
 		struct op *op;
 
@@ -415,14 +403,12 @@ static void add_bridges(struct build *b, int node)
 		op->master.master = w->devs.v[master].name;
 		op->master.master_ifindex = w->devs.v[master].ifindex;
 	}
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		VEC_FOREACH (remote, &w->devs.v[*i].vxlan_remotes)
 			add_dev(b, OP_FDB, PHASE_BRIDGE, *i)->fdb = *remote;
 	}
 	add_neighs(b, node, PHASE_BRIDGE);
-	GROUP_FOREACH(i, &b->devs, node)
-	{
+	GROUP_FOREACH (i, &b->devs, node) {
 		if (phase_of(w, *i) == PHASE_BRIDGE)
 			add_up(b, *i, PHASE_BRIDGE);
 	}
@@ -436,8 +422,8 @@ static void add_netns(struct build *b, int node)
 
 static void add_links(struct build *b, int node)
 {
-	GROUP_FOREACH(i, &b->devs, node)
-	add_link(b, *i);
+	GROUP_FOREACH (i, &b->devs, node)
+		add_link(b, *i);
 }
 
 void plan_build(const struct wire *w, const struct machine *m, struct plan *plan)
@@ -508,4 +494,22 @@ const char *plan_phase_name(enum plan_phase phase)
 	};
 
 	return names[phase];
+}
+
+const char *plan_offload_name(unsigned bit)
+{
+	switch (bit) {
+	case OFFLOAD_TSO:
+		return "tso";
+	case OFFLOAD_GSO:
+		return "gso";
+	case OFFLOAD_GRO:
+		return "gro";
+	case OFFLOAD_TX:
+		return "tx";
+	case OFFLOAD_UDP_SEG:
+		return "tx-udp-segmentation";
+	default:
+		return NULL;
+	}
 }

@@ -117,6 +117,7 @@ struct op {
 		struct ip fdb; /* remote VTEP */
 	};
 	const struct wire_rate *asked; /* OP_TBF: the rate as declared, borrowed from the wire model */
+	int mtu;		       /* OP_TBF: of its device */
 };
 
 struct plan {
@@ -130,12 +131,16 @@ void plan_build(const struct wire *w, const struct machine *m, struct plan *plan
 void plan_done(struct plan *plan);
 
 void plan_print_text(const struct plan *plan, struct strbuf *out);
-/* A POSIX shell script that builds the same lab in the caller's mount namespace by iproute2, nft,
- * ebtables, ethtool and ovs-vsctl: run it as `unshare -mn sh` (root) or `unshare -rmn sh`. */
+/*
+ * A POSIX shell script that builds the same lab by iproute2, nft, ebtables, ethtool and ovs-vsctl.
+ * `sh FILE [COMMAND…]` goes into namespaces of its own (as root or as anybody), builds, and runs the
+ * command, or a shell, there; the lab ends with it.
+ */
 void plan_print_sh(const struct plan *plan, struct strbuf *out);
 json_t *plan_json(const struct plan *plan); /* gives a reference */
 
 const char *plan_op_name(enum op_kind kind); /* "netns", "veth", … */
 const char *plan_phase_name(enum plan_phase phase);
+const char *plan_offload_name(unsigned bit); /* as `ethtool -K` says it; NULL beyond the last bit */
 
 #endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan_text: the plan for a person to read: by phase, by namespace, one line an operation. It says
+ * why where a figure was chosen (shapers), not how to type it (plan_sh.c). Called by cli/.
+ */
+#include "emulator/plan/plan.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/units.h"
+
+#define ETHERNET_HEADER 14
+
+static void add_mac(struct strbuf *out, const struct mac *mac)
+{
+	char text[ADDR_TEXT];
+
+	strbuf_add(out, mac_format(text, mac));
+}
+
+static void add_ip(struct strbuf *out, const char *before, const struct ip *ip)
+{
+	char text[ADDR_TEXT];
+
+	if (ip->family)
+		strbuf_addf(out, "%s%s", before, ip_format(text, ip));
+}
+
+static void add_prefix(struct strbuf *out, const struct prefix *p)
+{
+	char text[ADDR_TEXT];
+
+	strbuf_add(out, prefix_format(text, p));
+}
+
+static void add_size(struct strbuf *out, uint32_t bytes)
+{
+	char text[32];
+
+	strbuf_add(out, units_format_size(text, sizeof(text), bytes));
+}
+
+static void add_end(struct strbuf *out, const char *ns, const struct op_veth_end *end)
+{
+	if (strcmp(ns, end->ns) != 0)
+		strbuf_addf(out, "%s:", end->ns);
+	strbuf_addf(out, "%s (index %d, ", end->name, end->ifindex);
+	add_mac(out, &end->mac);
+	strbuf_addf(out, ", MTU %d)", end->mtu);
+}
+
+static void text_sysctl(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s = %s%s", op->sysctl.key, op->sysctl.value,
+		    op->sysctl.optional ? " (where the kernel has it)" : "");
+}
+
+static void text_veth(const struct op *op, struct strbuf *out)
+{
+	add_end(out, op->ns, &op->veth.a);
+	strbuf_add(out, " <-> ");
+	add_end(out, op->ns, &op->veth.b);
+}
+
+static void text_bridge(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s (index %d, ", op->dev, op->ifindex);
+	add_mac(out, &op->bridge.mac);
+	strbuf_addf(out, ", MTU %d), no STP, no forward delay, no snooping", op->bridge.mtu);
+}
+
+static void text_vxlan(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s (index %d, ", op->dev, op->ifindex);
+	add_mac(out, &op->vxlan.mac);
+	strbuf_addf(out, ", MTU %d), VNI %d, port %d", op->vxlan.mtu, op->vxlan.vni,
+		    op->vxlan.port);
+	add_ip(out, ", from ", &op->vxlan.local);
+}
+
+static void text_offload(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: off", op->dev);
+	for (unsigned bit = 1; plan_offload_name(bit); bit <<= 1) {
+		if (op->offloads_off & bit)
+			strbuf_addf(out, " %s", plan_offload_name(bit));
+	}
+}
+
+static void text_addr(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: ", op->dev);
+	add_prefix(out, &op->addr);
+}
+
+static void text_neigh(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: ", op->dev);
+	add_ip(out, "", &op->neigh.ip);
+	strbuf_add(out, " is always at ");
+	add_mac(out, &op->neigh.mac);
+}
+
+static void text_up(const struct op *op, struct strbuf *out)
+{
+	strbuf_add(out, op->dev);
+	if (op->up.altname)
+		strbuf_addf(out, ", in full %s", op->up.altname);
+	if (op->up.alias)
+		strbuf_addf(out, ", alias \"%s\"", op->up.alias);
+}
+
+static void text_route(const struct op *op, struct strbuf *out)
+{
+	if (op->route.dst.len)
+		add_prefix(out, &op->route.dst);
+	else
+		strbuf_add(out, op->route.dst.ip.family == AF_INET6 ? "default (IPv6)" : "default");
+	add_ip(out, " via ", &op->route.via);
+	strbuf_addf(out, " dev %s", op->dev);
+	add_ip(out, ", source ", &op->route.src);
+	if (op->route.congctl)
+		strbuf_addf(out, ", TCP %s", op->route.congctl);
+}
+
+/* "each frame charged +24 bytes, at least 84" or how the rate was scaled. */
+static void add_cost(struct strbuf *out, const struct op *op)
+{
+	char text[32];
+
+	if (op->tbf.overhead)
+		strbuf_addf(out, "a frame costs %d bytes more, at least %d", op->tbf.overhead,
+			    op->tbf.mpu);
+	else if (op->tbf.stab_overhead)
+		strbuf_addf(out, "a frame costs %d bytes less", -op->tbf.stab_overhead);
+	else if (op->asked->mode == SHAPE_FAST && op->asked->basis != BASIS_L2)
+		strbuf_addf(out, "scaled to %s for full frames",
+			    units_format_rate(text, sizeof(text), (double)op->tbf.rate_bytes * 8));
+	else
+		strbuf_add(out, "a frame costs its length");
+}
+
+/* How long a number of bytes takes; `more`: what full frames cost beyond their length. */
+static void add_time(struct strbuf *out, const struct op *op, uint32_t bytes, bool more)
+{
+	double frame = op->mtu + ETHERNET_HEADER;
+	double cost = more ? (frame + op->tbf.overhead) / frame : 1;
+	char text[32];
+
+	strbuf_addf(out, " (%s)",
+		    units_format_time(text, sizeof(text),
+				      (int64_t)(bytes * cost * 1e9 / (double)op->tbf.rate_bytes)));
+}
+
+static void text_tbf(const struct op *op, struct strbuf *out)
+{
+	char text[32];
+
+	strbuf_addf(out, "%s: %s %s, %s (", op->dev,
+		    units_format_rate(text, sizeof(text), (double)op->asked->bps),
+		    wire_basis_name(op->asked->basis), wire_mode_name(op->asked->mode));
+	add_cost(out, op);
+	strbuf_add(out, "): burst ");
+	add_size(out, op->tbf.burst_bytes);
+	add_time(out, op, op->tbf.burst_bytes, false);
+	strbuf_add(out, ", queue ");
+	add_size(out, op->tbf.limit_bytes);
+	add_time(out, op, op->tbf.limit_bytes, true);
+}
+
+static void text_nft_table(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "table %s %s", op->nft.family, op->nft.table);
+}
+
+static void text_nft_chain(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "chain %s %s %s", op->nft.family, op->nft.table, op->nft.chain);
+	if (op->nft.hook)
+		strbuf_addf(out, " { %s }", op->nft.hook);
+}
+
+static void text_nft_rule(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "rule %s %s %s: %s", op->nft.family, op->nft.table, op->nft.chain,
+		    op->nft.text);
+	if (op->nft.comment)
+		strbuf_addf(out, "  # %s", op->nft.comment);
+}
+
+static void text_arpreply(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: who asks for ", op->dev);
+	add_ip(out, "", &op->arpreply.ip);
+	strbuf_add(out, " is told ");
+	add_mac(out, &op->arpreply.mac);
+}
+
+static void text_ovs(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "own ovsdb-server and ovs-vswitchd, datapath %s", op->ovs.datapath);
+}
+
+static void text_ovs_bridge(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "bridge %s (", op->dev);
+	add_mac(out, &op->ovs.mac);
+	strbuf_add(out, ")");
+}
+
+static void text_ovs_port(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s into %s", op->dev, op->ovs.bridge);
+}
+
+static void text_ovs_flow(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: %s", op->ovs.bridge, op->ovs.text);
+}
+
+static void text_master(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s into %s", op->dev, op->master.master);
+}
+
+static void text_fdb(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: flood to ", op->dev);
+	add_ip(out, "", &op->fdb);
+}
+
+static void text_name(const struct op *op, struct strbuf *out)
+{
+	strbuf_add(out, op->dev ? op->dev : op->ns);
+}
+
+static void (*const texts[])(const struct op *op, struct strbuf *out) = {
+    [OP_NETNS] = text_name,
+    [OP_LO_UP] = text_name,
+    [OP_SYSCTL] = text_sysctl,
+    [OP_VETH] = text_veth,
+    [OP_BRIDGE] = text_bridge,
+    [OP_VXLAN] = text_vxlan,
+    [OP_OFFLOAD] = text_offload,
+    [OP_ADDR] = text_addr,
+    [OP_NEIGH] = text_neigh,
+    [OP_UP] = text_up,
+    [OP_ROUTE] = text_route,
+    [OP_TBF] = text_tbf,
+    [OP_NFT_TABLE] = text_nft_table,
+    [OP_NFT_CHAIN] = text_nft_chain,
+    [OP_NFT_RULE] = text_nft_rule,
+    [OP_ARPREPLY] = text_arpreply,
+    [OP_OVS] = text_ovs,
+    [OP_OVS_BRIDGE] = text_ovs_bridge,
+    [OP_OVS_PORT] = text_ovs_port,
+    [OP_OVS_FLOW] = text_ovs_flow,
+    [OP_MASTER] = text_master,
+    [OP_FDB] = text_fdb,
+};
+
+/* The first word of a line: the tool or object that it is about. */
+static const char *word(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_NFT_TABLE:
+	case OP_NFT_CHAIN:
+	case OP_NFT_RULE:
+		return "nft";
+	case OP_LO_UP:
+		return "up";
+	case OP_OVS:
+	case OP_OVS_BRIDGE:
+		return "ovs";
+	case OP_OVS_PORT:
+		return "port";
+	case OP_OVS_FLOW:
+		return "flow";
+	case OP_MASTER:
+		return "port";
+	default:
+		return plan_op_name(kind);
+	}
+}
+
+static const char *phase_says(enum plan_phase phase)
+{
+	static const char *const says[] = {
+	    [PHASE_NETNS] = "namespaces",
+	    [PHASE_SYSCTL] = "what the kernel does in each",
+	    [PHASE_LINK] = "devices, each born in its namespace",
+	    [PHASE_CONFIG] = "offloads, addresses, routes, shapers, rules",
+	    [PHASE_OVS] = "Open vSwitch, one transaction an instance",
+	    [PHASE_BRIDGE] = "ports into bridges, bridges up: last",
+	};
+
+	return says[phase];
+}
+
+static void add_summary(const struct plan *plan, struct strbuf *out)
+{
+	size_t n[OP_FDB + 1] = {0};
+
+	VEC_FOREACH (op, &plan->ops)
+		n[op->kind]++;
+	strbuf_addf(
+	    out, "%s: %zu namespaces, %zu veth pairs, %zu bridges, %zu shapers, %zu operations\n",
+	    plan->name, n[OP_NETNS], n[OP_VETH], n[OP_BRIDGE] + n[OP_OVS_BRIDGE], n[OP_TBF],
+	    plan->ops.n);
+}
+
+void plan_print_text(const struct plan *plan, struct strbuf *out)
+{
+	const struct op *last = NULL;
+
+	add_summary(plan, out);
+	VEC_FOREACH (op, &plan->ops) {
+		bool new_phase = !last || last->phase != op->phase;
+
+		if (new_phase)
+			strbuf_addf(out, "\n%s: %s\n", plan_phase_name(op->phase),
+				    phase_says(op->phase));
+		if (op->phase != PHASE_NETNS && (new_phase || strcmp(last->ns, op->ns) != 0))
+			strbuf_addf(out, "  %s\n", op->ns);
+		strbuf_addf(out, op->phase == PHASE_NETNS ? "  %s " : "    %-8s ", word(op->kind));
+		texts[op->kind](op, out);
+		strbuf_addc(out, '\n');
+		last = op;
+	}
+}

@@ -24,13 +24,13 @@
 struct lab; /* a handle on a running lab */
 
 struct lab_up_options {
-	const char *name;	/* NULL: the topology's name */
+	const char *name;	 /* NULL: the topology's name */
 	const char *source_name; /* file name of the topology, for state and messages */
 	const char *source_text; /* the topology itself: the state keeps it */
 	const char *const *sets;
 	size_t n_sets;
 	struct compile_options compile;
-	bool tied;		/* the lab dies with the calling process (vpclab run) */
+	bool tied; /* the lab dies with the calling process (vpclab run) */
 };
 
 struct lab_timing { /* nanoseconds of each plan phase, and of all */
@@ -53,12 +53,13 @@ void lab_close(struct lab *lab);
 int lab_down(struct lab *lab, struct err *err);
 
 struct lab_entry {
-	char *name, *source;	/* heap, freed by lab_list_free() */
+	char *name, *source; /* heap, freed by lab_list_free() */
 	pid_t pid;
-	int64_t started_s;	/* CLOCK_REALTIME seconds */
+	int64_t started_s; /* CLOCK_REALTIME seconds */
 	size_t nodes, links;
 };
-int lab_list(struct lab_entry **list, size_t *n, struct err *err); /* prunes stale run directories */
+int lab_list(struct lab_entry **list, size_t *n,
+	     struct err *err); /* prunes stale run directories */
 void lab_list_free(struct lab_entry *list, size_t n);
 
 const char *lab_name(const struct lab *lab);
@@ -86,7 +87,8 @@ int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, stru
 /* What this kernel and user can do, measured: fills what compile needs. Takes about 50 ms. */
 int lab_measure_machine(struct machine *m, struct err *err);
 
-/* `vpclab doctor`: array of {feature, needed_for, available, fallback, package}. Gives a reference. */
+/* `vpclab doctor`: array of {feature, needed_for, available, fallback, package}. Gives a reference.
+ */
 json_t *lab_doctor(void);
 
 #endif

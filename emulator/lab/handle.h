@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* handle: what is behind `struct lab`, for the files that implement lab.h; and getting inside. */
+#ifndef VPCLAB_LAB_HANDLE_H
+#define VPCLAB_LAB_HANDLE_H
+
+#include <limits.h>
+
+#include "emulator/lab/lab.h"
+
+struct lab {
+	const char *name;    /* in `state` */
+	char dir[PATH_MAX];  /* its run directory */
+	char base[PATH_MAX]; /* where that is */
+	json_t *state;
+	int pidfd; /* its supervisor */
+};
+
+/* A handle on the lab of BASE/NAME, or -ENOENT when it does not run (any more). */
+int lab_open_in(const char *base, const char *name, struct lab **out, struct err *err);
+
+/* What is done inside, in a process of its own there; it must not return. */
+typedef void enter_fn(void *arg);
+
+/*
+ * Forks a process that is a child of the caller, inside all namespaces of the lab, and runs `fn` in
+ * it. With `die_with_parent` the kernel kills it when the calling thread ends.
+ */
+int enter_fork(const struct lab *lab, bool die_with_parent, enter_fn *fn, void *arg, struct proc *p,
+	       struct err *err);
+
+/* In such a process: into the network namespace of a node. -ENOENT when there is none. */
+int enter_node(const char *node, struct err *err);
+
+#endif

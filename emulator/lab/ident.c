@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ident: pid + start time + boot id name one process for ever. Reads /proc, changes nothing. Called
+ * by state.c, watch.c and lab.c.
+ */
+#include "emulator/lab/ident.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+#include "core/base/file.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+
+#define STAT_START_FIELD 22
+
+uint64_t ident_parse_start(const char *stat)
+{
+	/* The program's name may hold spaces and parentheses: count from the last one. */
+	const char *s = strrchr(stat, ')');
+	int field = 2;
+
+	while (s && field < STAT_START_FIELD) {
+		s = strchr(s + 1, ' ');
+		field++;
+	}
+	return s ? strtoull(s + 1, NULL, 10) : 0;
+}
+
+static int read_start(pid_t pid, uint64_t *start)
+{
+	autofree char *text = NULL;
+	struct err ignored = ERR_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (file_read(path, &text, NULL, &ignored))
+		return -ESRCH;
+	*start = ident_parse_start(text);
+	return *start ? 0 : -ESRCH;
+}
+
+static int read_boot(char boot[static IDENT_BOOT], struct err *err)
+{
+	autofree char *text = NULL;
+	int rc = file_read("/proc/sys/kernel/random/boot_id", &text, NULL, err);
+
+	if (rc)
+		return rc;
+	snprintf(boot, IDENT_BOOT, "%.*s", (int)strcspn(text, "\n"), text);
+	return 0;
+}
+
+int ident_of(pid_t pid, struct ident *id, struct err *err)
+{
+	struct ident got = {.pid = pid};
+
+	if (read_start(pid, &got.start))
+		return err_fail(err, ESRCH, "there is no process %d", (int)pid);
+	if (read_boot(got.boot, err))
+		return -err->code;
+	*id = got;
+	return 0;
+}
+
+int ident_open(const struct ident *id)
+{
+	struct err ignored = ERR_INIT;
+	char boot[IDENT_BOOT];
+	uint64_t start;
+	autofd int fd = -1;
+	int out;
+
+	if (id->pid <= 0 || read_boot(boot, &ignored) || !str_eq(boot, id->boot))
+		return -ESRCH;
+	fd = pidfd_open(id->pid, 0);
+	if (fd < 0)
+		return -errno;
+	/* Read after opening: if the pid still means the old process now, the pidfd does too. */
+	if (read_start(id->pid, &start) || start != id->start)
+		return -ESRCH;
+	out = fd;
+	fd = -1;
+	return out;
+}

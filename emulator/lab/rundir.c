@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rundir: run directories by name: choose, claim, remove, recognise stale ones. It does not know
+ * what is in them. Called by watch.c, supervisor.c (to remove), lab.c (to list and prune).
+ *
+ * Two commands that claim, prune and remove the same name race safely, because each first takes the
+ * flock of the directory itself and then makes sure that the name still leads to what it locked.
+ */
+#include "emulator/lab/rundir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+
+#define STATE_FILE  "state.json"
+#define DIR_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define CLAIM_TRIES 100 /* each lost race is another command's progress */
+#define ENDING_NS   (5 * NSEC_PER_SEC)
+
+#define RUNDIR_INIT ((struct rundir){.parent_fd = -1, .base_fd = -1, .fd = -1})
+
+int rundir_check_name(const char *name, struct err *err)
+{
+	size_t len = strlen(name);
+
+	if (!len)
+		return err_input(err, "the lab has no name; give one with --name");
+	if (len > RUNDIR_NAME_MAX)
+		return err_input(err, "a lab's name has at most %d bytes, '%.40s…' has %zu",
+				 RUNDIR_NAME_MAX, name, len);
+	if (name[0] == '.' || name[0] == '-')
+		return err_input(err, "a lab's name does not start with '%c': '%s'", name[0], name);
+	for (const char *c = name; *c; c++) {
+		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		    (*c >= '0' && *c <= '9') || strchr("._-", *c))
+			continue;
+		return err_input(err,
+				 "a lab's name is made of letters, digits, '.', '_' and '-'; byte "
+				 "%zu of it is something else",
+				 (size_t)(c - name) + 1);
+	}
+	return 0;
+}
+
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       access(path, R_OK | W_OK | X_OK) == 0;
+}
+
+size_t rundir_bases(char bases[RUNDIR_BASES][PATH_MAX])
+{
+	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	size_t n = 0;
+
+	if (geteuid() == 0 && is_own_dir("/run"))
+		snprintf(bases[n++], PATH_MAX, "/run/vpclab");
+	else if (xdg && xdg[0] == '/' && strlen(xdg) < PATH_MAX / 2 && is_own_dir(xdg))
+		snprintf(bases[n++], PATH_MAX, "%s/vpclab", xdg);
+	snprintf(bases[n++], PATH_MAX, "/tmp/vpclab-%u", (unsigned)geteuid());
+	return n;
+}
+
+void rundir_close(struct rundir *r)
+{
+	int *fds[] = {&r->fd, &r->base_fd, &r->parent_fd};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+static const char *last_part(const char *path)
+{
+	return strrchr(path, '/') + 1;
+}
+
+static int open_parent(const char *base)
+{
+	char parent[PATH_MAX];
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)(last_part(base) - base), base);
+	return open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Nobody else may have prepared BASE for us: it is ours, and only we can write there. */
+static int check_owner(int fd, const char *base, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, errno, "cannot use '%s'", base);
+	if (st.st_uid != geteuid())
+		return err_fail(err, EPERM, "'%s' belongs to user %u, not to you (%u)", base,
+				(unsigned)st.st_uid, (unsigned)geteuid());
+	if (st.st_mode & 022)
+		return err_fail(err, EPERM, "others may write to '%s'; chmod 700 it", base);
+	return 0;
+}
+
+/* Opens BASE, made when missing if `make`. -ENOENT when it is not there. */
+static int open_base(const char *base, bool make, struct rundir *r, struct err *err)
+{
+	r->parent_fd = open_parent(base);
+	if (r->parent_fd < 0)
+		return err_sys(err, errno, "cannot use '%s'", base);
+	if (make && mkdirat(r->parent_fd, last_part(base), 0700) < 0 && errno != EEXIST)
+		return err_sys(err, errno, "cannot make directory '%s'", base);
+	r->base_fd = openat(r->parent_fd, last_part(base), DIR_FLAGS);
+	if (r->base_fd < 0)
+		return err_sys(err, errno, "cannot use '%s'", base);
+	return check_owner(r->base_fd, base, err);
+}
+
+/* Does the name still lead to the directory that we opened? */
+static bool still_there(const struct rundir *r)
+{
+	struct stat a, b;
+
+	return fstat(r->fd, &a) == 0 &&
+	       fstatat(r->base_fd, r->name, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_ino == b.st_ino &&
+	       a.st_dev == b.st_dev;
+}
+
+static void empty(int fd)
+{
+	int copy = openat(fd, ".", DIR_FLAGS);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *e;
+
+	if (!dir) {
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
+	unlinkat(fd, STATE_FILE, 0); /* first: see has_state() */
+	while ((e = readdir(dir)))
+		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
+			unlinkat(fd, e->d_name, 0);
+	closedir(dir);
+}
+
+void rundir_remove(struct rundir *r)
+{
+	if (r->fd >= 0 && still_there(r)) {
+		empty(r->fd);
+		unlinkat(r->base_fd, r->name, AT_REMOVEDIR);
+		*strrchr(r->path, '/') = '\0';				  /* BASE */
+		unlinkat(r->parent_fd, last_part(r->path), AT_REMOVEDIR); /* if it is empty */
+	}
+	rundir_close(r);
+}
+
+/*
+ * One attempt to open and lock BASE/NAME. 0: locked and there. -EAGAIN: lost a race, try again.
+ * -EWOULDBLOCK is the same number, so a held lock is -EBUSY.
+ */
+static int try_lock(const char *base, const char *name, bool make, struct rundir *r,
+		    struct err *err)
+{
+	int rc;
+
+	*r = RUNDIR_INIT;
+	snprintf(r->name, sizeof(r->name), "%s", name);
+	snprintf(r->path, sizeof(r->path), "%s/%s", base, name);
+	rc = open_base(base, make, r, err);
+	if (rc)
+		return rc;
+	if (make && mkdirat(r->base_fd, name, 0700) < 0 && errno != EEXIST)
+		return errno == ENOENT ? -EAGAIN
+				       : err_sys(err, errno, "cannot make directory '%s'", r->path);
+	r->fd = openat(r->base_fd, name, DIR_FLAGS);
+	if (r->fd < 0)
+		return make && errno == ENOENT ? -EAGAIN
+					       : err_sys(err, errno, "cannot open '%s'", r->path);
+	if (flock(r->fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY
+					    : err_sys(err, errno, "cannot lock '%s'", r->path);
+	return still_there(r) ? 0 : -EAGAIN;
+}
+
+static int lock(const char *base, const char *name, bool make, struct rundir *r, struct err *err)
+{
+	int rc = -EAGAIN;
+
+	for (int i = 0; rc == -EAGAIN && i < CLAIM_TRIES; i++) {
+		rc = try_lock(base, name, make, r, err);
+		if (rc)
+			rundir_close(r);
+	}
+	if (rc == -EAGAIN)
+		return err_fail(err, EBUSY, "'%s/%s' comes and goes; another command works on it",
+				base, name);
+	return rc;
+}
+
+/* A lab writes state.json first of all and removes it first of all: without one, a held lock is
+ * that of a lab that ends just now, or of a command that prunes. */
+static bool has_state(const char *base, const char *name)
+{
+	autofree char *path = mem_printf("%s/%s/" STATE_FILE, base, name);
+
+	return access(path, F_OK) == 0;
+}
+
+static int claim_in(const char *base, const char *name, struct rundir *out, struct err *err)
+{
+	int64_t deadline = clock_now_ns() + ENDING_NS;
+	int rc;
+
+	for (;;) {
+		rc = lock(base, name, true, out, err);
+		if (rc != -EBUSY)
+			break;
+		if (has_state(base, name) || !rundir_wait_gone(base, name, deadline))
+			return err_fail(err, EEXIST, "lab '%s' exists", name);
+	}
+	if (rc)
+		return rc;
+	empty(out->fd); /* what a killed lab left */
+	return 0;
+}
+
+int rundir_claim(const char *base, const char *name, struct rundir *out, struct err *err)
+{
+	char bases[RUNDIR_BASES][PATH_MAX];
+	struct err first = ERR_INIT;
+	size_t n;
+	int rc = 0;
+
+	if (base)
+		return claim_in(base, name, out, err);
+	n = rundir_bases(bases);
+	for (size_t i = 0; i < n; i++) {
+		rc = claim_in(bases[i], name, out, err);
+		if (!rc || rc == -EEXIST)
+			return rc;
+		if (i == 0)
+			first = *err;
+	}
+	*err = first;
+	return rc;
+}
+
+bool rundir_prune(const char *base, const char *name)
+{
+	struct err err = ERR_INIT;
+	struct rundir r;
+	int rc = lock(base, name, false, &r, &err);
+
+	if (!rc)
+		rundir_remove(&r);
+	return !rc || rc == -ENOENT;
+}
+
+/* In a child: waits for the lock. flock() belongs to the open file, so the parent has it then. */
+static pid_t start_locker(int fd)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	_exit(flock(fd, LOCK_EX) < 0);
+}
+
+/* True when the lock of `fd` was got before the deadline. */
+static bool lock_until(int fd, int64_t deadline)
+{
+	int64_t left = (deadline - clock_now_ns()) / NSEC_PER_MSEC;
+	pid_t pid = start_locker(fd);
+	autofd int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	int status = -1;
+
+	if (pid <= 0)
+		return false;
+	if (pidfd < 0 || poll(&p, 1, left < 0 ? 0 : (int)left) <= 0)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0;
+}
+
+bool rundir_wait_gone(const char *base, const char *name, long long deadline_ns)
+{
+	autofree char *path = mem_printf("%s/%s", base, name);
+
+	while (!rundir_prune(base, name)) {
+		autofd int fd = open(path, DIR_FLAGS);
+
+		if (fd >= 0 && !lock_until(fd, deadline_ns))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rundir: the one thing that a lab has outside its namespaces: a directory BASE/NAME, which holds
+ * state.json and log. Its flock is held by the lab's watcher and supervisor as long as one of them
+ * lives, so the kernel itself says which directories are stale.
+ */
+#ifndef VPCLAB_LAB_RUNDIR_H
+#define VPCLAB_LAB_RUNDIR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/err.h"
+
+#define RUNDIR_NAME_MAX 200
+#define RUNDIR_BASES	2
+
+struct rundir {
+	char name[RUNDIR_NAME_MAX + 1];
+	char path[PATH_MAX];
+	int parent_fd; /* directory that holds BASE */
+	int base_fd;   /* BASE */
+	int fd;	       /* BASE/NAME; carries the lock */
+};
+
+/* Is this a name for a lab? Letters, digits, '.', '_', '-', at most 200 bytes. ERR_INPUT if not. */
+int rundir_check_name(const char *name, struct err *err);
+
+/*
+ * Where labs of this user live, the best first: root /run/vpclab; else $XDG_RUNTIME_DIR/vpclab; and
+ * /tmp/vpclab-UID. Writes to `bases` and returns how many there are (1 or 2). Nothing is created.
+ */
+size_t rundir_bases(char bases[RUNDIR_BASES][PATH_MAX]);
+
+/*
+ * Makes BASE/NAME and locks it. A stale one of that name is emptied and taken over. `base` NULL:
+ * the first of rundir_bases() that can be used. -EEXIST: a lab of that name lives or is being
+ * started.
+ */
+int rundir_claim(const char *base, const char *name, struct rundir *out, struct err *err);
+
+/* Removes all of it (also BASE, when nothing is left there) and closes. Works from any mount
+ * namespace. Never fails: what cannot be removed now is stale and goes with the next command. */
+void rundir_remove(struct rundir *r);
+void rundir_close(struct rundir *r); /* lets go of the lock, unless another process shares it */
+
+/* Removes BASE/NAME if nobody holds its lock. True when it is gone. */
+bool rundir_prune(const char *base, const char *name);
+
+/* Waits until nobody holds the lock of BASE/NAME (then prunes it), at most until the deadline. True
+ * when the directory is gone. */
+bool rundir_wait_gone(const char *base, const char *name, long long deadline_ns);
+
+#endif

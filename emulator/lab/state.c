@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state: a lab's state.json as a jansson object. It starts and enters nothing. Called by watch.c,
+ * which writes it, and lab.c.
+ */
+#include "emulator/lab/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/base/mem.h"
+
+static json_t *machine_json(const struct machine *m)
+{
+	return json_pack("{s:I, s:I, s:b, s:b}", "slip_ns", (json_int_t)m->slip_ns, "exact_max_bps",
+			 (json_int_t)m->exact_max_bps, "ovs_kernel", m->ovs_kernel, "ovs_tun",
+			 m->ovs_tun);
+}
+
+/* Text that may not be UTF-8 (a file name): what JSON cannot hold becomes '?'. */
+static json_t *text_json(const char *s)
+{
+	json_t *j = json_string(s ? s : "");
+	autofree char *copy = NULL;
+
+	if (j)
+		return j;
+	copy = mem_strdup(s);
+	for (char *c = copy; *c; c++)
+		if (*c & 0x80)
+			*c = '?';
+	return json_string(copy);
+}
+
+json_t *state_new(const char *name, const struct lab_up_options *o)
+{
+	json_t *sets = json_array();
+
+	for (size_t i = 0; i < o->n_sets; i++)
+		json_array_append_new(sets, text_json(o->sets[i]));
+	return json_pack(
+	    "{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "version",
+	    STATE_VERSION, "vpclab", VPCLAB_VERSION, "status", "starting", "name", name, "source",
+	    text_json(o->source_name), "topology", text_json(o->source_text), "sets", sets,
+	    "machine", machine_json(&o->compile.machine), "unshaped", o->compile.unshaped, "tied",
+	    o->tied, "uid", (json_int_t)geteuid(), "started_s", (json_int_t)time(NULL));
+}
+
+void state_set_ident(json_t *state, const char *key, const struct ident *id)
+{
+	json_object_set_new(state, key,
+			    json_pack("{s:i, s:I, s:s}", "pid", (int)id->pid, "start_ticks",
+				      (json_int_t)id->start, "boot_id", id->boot));
+	if (strcmp(key, "supervisor") == 0) /* for people and scripts: the short way to it */
+		json_object_set_new(state, "pid", json_integer(id->pid));
+}
+
+int state_get_ident(const json_t *state, const char *key, struct ident *id, struct err *err)
+{
+	json_int_t start;
+	const char *boot;
+	int pid;
+
+	if (json_unpack((json_t *)state, "{s:{s:i, s:I, s:s}}", key, "pid", &pid, "start_ticks",
+			&start, "boot_id", &boot))
+		return err_fail(err, ENOENT, "the lab's state does not name its %s", key);
+	*id = (struct ident){.pid = pid, .start = (uint64_t)start};
+	snprintf(id->boot, sizeof(id->boot), "%s", boot);
+	return 0;
+}
+
+int state_write(const char *dir, const json_t *state, struct err *err)
+{
+	autofree char *path = mem_printf("%s/state.json", dir);
+	autofree char *text = json_dumps(state, JSON_INDENT(1));
+
+	if (!text)
+		return err_fail(err, EINVAL, "the lab's state cannot be written as JSON");
+	return file_write(path, text, strlen(text), err);
+}
+
+int state_read(const char *dir, json_t **state, struct err *err)
+{
+	autofree char *path = mem_printf("%s/state.json", dir);
+	autofree char *text = NULL;
+	json_error_t why;
+	json_t *got;
+	size_t len;
+	int version, rc;
+
+	rc = file_read(path, &text, &len, err);
+	if (rc)
+		return rc;
+	got = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	if (!got)
+		return err_fail(err, EPROTO, "%s:%d:%d: %s", path, why.line, why.column, why.text);
+	if (json_unpack(got, "{s:i}", "version", &version) || version != STATE_VERSION) {
+		json_decref(got);
+		return err_fail(err, EPROTO, "'%s' was written by another version of vpclab", path);
+	}
+	*state = got;
+	return 0;
+}
+
+enum state_life state_life(const json_t *state, int *pidfd)
+{
+	const char *status = json_string_value(json_object_get(state, "status"));
+	struct err ignored = ERR_INIT;
+	struct ident id;
+	int fd;
+
+	if (!status || strcmp(status, "running") != 0)
+		return STATE_STARTING; /* stale ones are told by the lock, see rundir.h */
+	if (state_get_ident(state, "supervisor", &id, &ignored))
+		return STATE_ENDED;
+	fd = ident_open(&id);
+	if (fd < 0)
+		return STATE_ENDED;
+	if (pidfd)
+		*pidfd = fd;
+	else
+		close(fd);
+	return STATE_RUNNING;
+}
+
+static int unpack_options(const json_t *state, struct compile_options *o, struct err *err)
+{
+	json_int_t slip, exact;
+	int unshaped, kernel, tun;
+
+	if (json_unpack((json_t *)state, "{s:b, s:{s:I, s:I, s:b, s:b}}", "unshaped", &unshaped,
+			"machine", "slip_ns", &slip, "exact_max_bps", &exact, "ovs_kernel", &kernel,
+			"ovs_tun", &tun))
+		return err_fail(err, EPROTO, "the lab's state does not say how it was compiled");
+	*o = (struct compile_options){
+	    .unshaped = unshaped,
+	    .machine = {.slip_ns = slip,
+			.exact_max_bps = exact,
+			.ovs_kernel = kernel,
+			.ovs_tun = tun},
+	};
+	return 0;
+}
+
+/* The problems as one error: the topology was good when the lab was made, so this is rare. */
+static int problems_error(struct problems *p, struct err *err)
+{
+	autostr struct strbuf text = {0};
+
+	problems_print(p, &text);
+	return err_input(err, "the lab's topology no longer compiles:\n%s", strbuf_text(&text));
+}
+
+static int compile(const json_t *state, const char *const *sets, size_t n, struct wire *w,
+		   struct err *err)
+{
+	const char *text = json_string_value(json_object_get(state, "topology"));
+	const char *source = json_string_value(json_object_get(state, "source"));
+	struct compile_options o;
+	struct problems problems;
+	struct topology *t;
+	int rc = unpack_options(state, &o, err);
+
+	if (rc)
+		return rc;
+	if (!text || !source)
+		return err_fail(err, EPROTO, "the lab's state does not hold its topology");
+	problems_init(&problems);
+	t = topology_parse(source, text, strlen(text), sets, n, &problems);
+	if (problems_count(&problems) == 0) {
+		topology_compile(t, &o, w, &problems);
+		if (problems_count(&problems))
+			wire_done(w);
+	}
+	if (problems_count(&problems))
+		rc = problems_error(&problems, err);
+	topology_free(t);
+	problems_done(&problems);
+	return rc;
+}
+
+int state_compile(const json_t *state, struct wire *w, struct err *err)
+{
+	const json_t *sets = json_object_get(state, "sets");
+	size_t n = json_array_size(sets);
+	autofree const char **texts = mem_zalloc((n + 1) * sizeof(*texts));
+
+	for (size_t i = 0; i < n; i++) {
+		texts[i] = json_string_value(json_array_get(sets, i));
+		if (!texts[i])
+			return err_fail(err, EPROTO,
+					"the lab's state has a 'sets' that is no text");
+	}
+	return compile(state, texts, n, w, err);
+}
+
+const char *state_time(char buf[static 32], const json_t *state)
+{
+	time_t t = (time_t)json_integer_value(json_object_get(state, "started_s"));
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(buf, 32, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(buf, 32, "an unknown time");
+	return buf;
+}

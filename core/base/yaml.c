@@ -135,29 +135,29 @@ static struct mark mark_of(const struct builder *b, const struct fy_mark *m)
 	return at;
 }
 
-/* libfyaml marks these tokens after their first character: the quote, the asterisk. */
-static bool marked_inside(struct fy_event *e)
+static enum fy_scalar_style style_of(struct fy_event *e)
 {
-	enum fy_scalar_style style = FYSS_PLAIN;
-
-	if (e->type == FYET_SCALAR && e->scalar.value)
-		style = fy_token_scalar_style(e->scalar.value);
-	return e->type == FYET_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+	return e->type == FYET_SCALAR && e->scalar.value ? fy_token_scalar_style(e->scalar.value)
+							 : FYSS_PLAIN;
 }
 
 static struct mark event_mark(const struct builder *b, struct fy_event *e)
 {
-	const struct fy_mark *m = fy_event_start_mark(e);
 	const struct frame *open = b->depth ? &b->stack[b->depth - 1] : NULL;
+	const struct fy_mark *m = fy_event_start_mark(e);
+	enum fy_scalar_style style = style_of(e);
 	struct mark at = mark_of(b, m);
 
-	if (m) {
-		at.column -= marked_inside(e);
-		return at;
-	}
-	if (open) /* a value that is not written has the place of its key */
-		return open->have_key ? open->key_at : open->node->at;
-	return (struct mark){.file = b->name, .line = 1, .column = 1};
+	/* libfyaml marks these after their quote or asterisk … */
+	if (m &&
+	    (e->type == FYET_ALIAS || style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED))
+		at.column--;
+	/* … and block texts on their first line. Those, and values left out, stand at their key. */
+	if (open && open->have_key && (!m || style == FYSS_LITERAL || style == FYSS_FOLDED))
+		return open->key_at;
+	if (!m)
+		return open ? open->node->at : (struct mark){b->name, 1, 1};
+	return at;
 }
 
 /* The token's text in the document's arena; a problem and "" when it holds what is not text. */
@@ -241,6 +241,8 @@ static void take_key(struct builder *b, const char *key, bool plain, struct mark
 	bool fresh = true;
 	struct name_slot *slot;
 
+	if (at.line == f->node->at.line && at.column < f->node->at.column)
+		f->node->at = at; /* "[a: 1]": libfyaml marks the map after its key */
 	f->have_key = true;
 	f->key_at = at;
 	f->key = NULL;
@@ -352,6 +354,8 @@ static void merge_map(struct builder *b, struct yaml_node *into, const struct ya
 {
 	bool fresh;
 
+	if (from->kind == YAML_NULL) /* an alias that went wrong, reported */
+		return;
 	if (from->kind != YAML_MAP) {
 		problems_add(b->p, from->at, "'<<' must be a map or a list of maps, this is %s",
 			     yaml_kind_name(from));

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What errors say, and which exit status follows from them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/err.h"
+
+static void system_errors_say_why(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(err_sys(&err, ENOENT, "cannot open '%s'", "x"), -ENOENT);
+	assert_string_equal(err.text, "cannot open 'x': No such file or directory");
+	assert_int_equal(err.code, ENOENT);
+	assert_int_equal(err_exit_status(&err), 1);
+}
+
+static void kinds_give_exit_statuses(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(err_exit_status(&err), 0);
+	assert_int_equal(err_input(&err, "'%s' is not a rate", "x"), -EINVAL);
+	assert_string_equal(err.text, "'x' is not a rate");
+	assert_int_equal(err_exit_status(&err), 2);
+	assert_int_equal(err_unsupported(&err, "no netem"), -ENOTSUP);
+	assert_int_equal(err_exit_status(&err), 4);
+	assert_int_equal(err_fail(&err, ETIMEDOUT, "too late"), -ETIMEDOUT);
+	assert_string_equal(err.text, "too late");
+	assert_int_equal(err_exit_status(&err), 1);
+	err.kind = ERR_INCONCLUSIVE;
+	assert_int_equal(err_exit_status(&err), 3);
+}
+
+static void wrapping_puts_context_before(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	err_input(&err, "'x' is not a rate");
+	assert_int_equal(err_wrap(&err, "link %d", 3), -EINVAL);
+	assert_int_equal(err_wrap(&err, "t.yaml"), -EINVAL);
+	assert_string_equal(err.text, "t.yaml: link 3: 'x' is not a rate");
+	assert_int_equal(err.kind, ERR_INPUT);
+}
+
+static void own_text_may_be_an_argument(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	err_input(&err, "inner");
+	err_fail(&err, EIO, "outer (%s)", err.text);
+	assert_string_equal(err.text, "outer (inner)");
+}
+
+static void long_texts_are_cut(void **state)
+{
+	struct err err = ERR_INIT;
+	char big[5000];
+
+	(void)state;
+	memset(big, 'a', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	err_sys(&err, EPERM, "%s", big);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	err_wrap(&err, "%s", big);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+}
+
+static void without_an_error_object_the_code_remains(void **state)
+{
+	(void)state;
+	assert_int_equal(err_sys(NULL, EPERM, "x"), -EPERM);
+	assert_int_equal(err_input(NULL, "x"), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(system_errors_say_why),
+	    cmocka_unit_test(kinds_give_exit_statuses),
+	    cmocka_unit_test(wrapping_puts_context_before),
+	    cmocka_unit_test(own_text_may_be_an_argument),
+	    cmocka_unit_test(long_texts_are_cut),
+	    cmocka_unit_test(without_an_error_object_the_code_remains),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -21,7 +21,7 @@ static const char head[] =
     "}\n"
     "\n"
     "_vpclab() {\n"
-    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words= operand=\n"
+    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words='' operand=''\n"
     "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
     "\t\tmapfile -t COMPREPLY < <(compgen -W \"";
 static const char after_names[] = "\" -- \"$cur\")\n"

@@ -267,7 +267,7 @@ static void print_option(const struct option_def *o, struct strbuf *out)
 	struct strbuf form = {0};
 
 	options_print_form(o, &form);
-	strbuf_addf(out, "  %-28s %s", strbuf_text(&form), o->help);
+	strbuf_addf(out, o->letter ? "  %-30s %s" : "      %-26s %s", strbuf_text(&form), o->help);
 	for (size_t i = 0; o->words && o->words[i]; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : ": ", o->words[i]);
 	if (o->kind == OPT_LIST)
@@ -286,5 +286,5 @@ void options_print_help(const struct command *c, struct strbuf *out)
 	strbuf_add(out, "\nOptions:\n");
 	for (size_t i = 0; i < c->n_options; i++)
 		print_option(&c->options[i], out);
-	strbuf_addf(out, "  %-28s %s\n", "-h, --help", "print this help");
+	strbuf_addf(out, "  %-30s %s\n", "-h, --help", "print this help");
 }

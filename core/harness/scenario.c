@@ -33,6 +33,48 @@ int scenario_find_measure(const struct scenario *s, const char *name)
 	return -1;
 }
 
+/* `what`: "a path of this scenario" */
+static void unknown(const char *name, const char *what, const char *const *names, size_t n,
+		    struct mark at, struct problems *p)
+{
+	const char *near = str_suggest(name, names, n);
+	autostr struct strbuf list = {0};
+
+	if (near) {
+		problems_add(p, at, "'%s' is not %s; did you mean '%s'?", name, what, near);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&list, "%s%s", i ? ", " : "", names[i]);
+	problems_add(p, at, "'%s' is not %s; there %s %s", name, what, n == 1 ? "is" : "are",
+		     n ? strbuf_text(&list) : "none");
+}
+
+#define NAMES_MAX 32 /* more than a message should list */
+
+#define UNKNOWN_OF(list, name, what, at, p)                                                        \
+	do {                                                                                       \
+		const char *names[NAMES_MAX];                                                      \
+		size_t n = 0;                                                                      \
+                                                                                                   \
+		VEC_FOREACH (it, list)                                                             \
+			if (n < NAMES_MAX)                                                         \
+				names[n++] = it->name;                                             \
+		unknown(name, what, names, n, at, p);                                              \
+	} while (0)
+
+void scenario_unknown_path(const struct scenario *s, const char *name, struct mark at,
+			   struct problems *p)
+{
+	UNKNOWN_OF(&s->paths, name, "a path of this scenario", at, p);
+}
+
+void scenario_unknown_measure(const struct scenario *s, const char *name, struct mark at,
+			      struct problems *p)
+{
+	UNKNOWN_OF(&s->measures, name, "a measurement of this scenario", at, p);
+}
+
 const char *scenario_quantity_name(const struct scenario *s, const struct scenario_quantity *q,
 				   char *buf, size_t size)
 {
@@ -151,19 +193,11 @@ static void read_expects(struct scenario *s, const struct yaml_node *root, struc
 static int find_path_problem(const struct scenario *s, const char *name, struct mark at,
 			     struct problems *p)
 {
-	const char *names[64];
-	size_t n = 0;
 	int path = scenario_find_path(s, name);
 
-	if (path >= 0)
-		return path;
-	VEC_FOREACH (candidate, &s->paths)
-		if (n < ARRAY_SIZE(names))
-			names[n++] = candidate->name;
-	const char *near = str_suggest(name, names, n);
-	problems_add(p, at, "'%s' is not a path of this scenario%s%s%s", name,
-		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return -1;
+	if (path < 0)
+		scenario_unknown_path(s, name, at, p);
+	return path;
 }
 
 static void read_compare_lists(struct scenario *s, const struct yaml_node *map, struct problems *p)
@@ -390,17 +424,10 @@ bool scenario_recognise(const char *text, size_t len)
 
 static void check_end(const struct wire *w, const char *name, struct mark at, struct problems *p)
 {
-	const char *names[256];
-	size_t n = 0;
+	autofree char *what = mem_printf("an endpoint of topology '%s'", w->name);
 
-	if (!name || wire_find_endpoint(w, name))
-		return;
-	VEC_FOREACH (e, &w->endpoints)
-		if (n < ARRAY_SIZE(names))
-			names[n++] = e->name;
-	const char *near = str_suggest(name, names, n);
-	problems_add(p, at, "'%s' is not an endpoint of topology '%s'%s%s%s", name, w->name,
-		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	if (name && !wire_find_endpoint(w, name))
+		UNKNOWN_OF(&w->endpoints, name, what, at, p);
 }
 
 void scenario_check(const struct scenario *s, const struct wire *w, struct problems *p)

@@ -102,6 +102,12 @@ void scenario_check(const struct scenario *s, const struct wire *w, struct probl
 int scenario_find_path(const struct scenario *s, const char *name);
 int scenario_find_measure(const struct scenario *s, const char *name);
 
+/* Adds "'x' is not a path of this scenario; did you mean 'y'?", or lists what there is. */
+void scenario_unknown_path(const struct scenario *s, const char *name, struct mark at,
+			   struct problems *p);
+void scenario_unknown_measure(const struct scenario *s, const char *name, struct mark at,
+			      struct problems *p);
+
 /* The name of a quantity as a reader types it: "rr.p50", or "throughput" for a default metric. */
 const char *scenario_quantity_name(const struct scenario *s, const struct scenario_quantity *q,
 				   char *buf, size_t size);

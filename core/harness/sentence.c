@@ -69,20 +69,6 @@ static bool want(struct words *w, const char *word)
 	return expected(w, quoted);
 }
 
-static void unknown_measure(const struct scenario *s, const char *name, struct mark at,
-			    struct problems *p)
-{
-	const char *names[64];
-	size_t n = 0;
-
-	VEC_FOREACH (m, &s->measures)
-		if (n < ARRAY_SIZE(names))
-			names[n++] = m->name;
-	const char *near = str_suggest(name, names, n);
-	problems_add(p, at, "'%s' is not a measurement of this scenario%s%s%s", name,
-		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
 bool sentence_metric(const struct scenario *s, const char *word, struct mark at,
 		     struct scenario_quantity *q, struct problems *p)
 {
@@ -93,7 +79,7 @@ bool sentence_metric(const struct scenario *s, const char *word, struct mark at,
 	snprintf(name, sizeof(name), "%.*s", dot ? (int)(dot - word) : (int)strlen(word), word);
 	*q = (struct scenario_quantity){.measure = scenario_find_measure(s, name), .path = -1};
 	if (q->measure < 0) {
-		unknown_measure(s, name, at, p);
+		scenario_unknown_measure(s, name, at, p);
 		return false;
 	}
 	enum engine_test test = s->measures.v[q->measure].spec.test;
@@ -108,23 +94,14 @@ bool sentence_metric(const struct scenario *s, const char *word, struct mark at,
 
 static bool read_path(struct words *w, int *path)
 {
-	const char *names[64];
-	size_t n = 0;
-
 	if (!w->word[0])
 		return expected(w, "the name of a path");
 	*path = scenario_find_path(w->s, w->word);
-	if (*path >= 0) {
+	if (*path < 0)
+		scenario_unknown_path(w->s, w->word, mark_here(w), w->p);
+	else
 		advance(w);
-		return true;
-	}
-	VEC_FOREACH (path_, &w->s->paths)
-		if (n < ARRAY_SIZE(names))
-			names[n++] = path_->name;
-	const char *near = str_suggest(w->word, names, n);
-	problems_add(w->p, mark_here(w), "'%s' is not a path of this scenario%s%s%s", w->word,
-		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return false;
+	return *path >= 0;
 }
 
 static bool read_quantity(struct words *w, struct scenario_quantity *q)
@@ -185,9 +162,8 @@ static const struct {
 /* What the metric has no such figure for is an error now, not a skip an hour later. */
 static bool check_target(struct words *w, struct scenario_expect *e)
 {
-	char name[128];
+	const char *name = e->what.metric->name;
 
-	scenario_quantity_name(w->s, &e->what, name, sizeof(name));
 	if (e->against == AGAINST_PREDICTED && e->what.metric->truth == METRIC_UNPREDICTED) {
 		problems_add(w->p, mark_here(w),
 			     "the model predicts no %s; it predicts throughput, goodput, pps and "

@@ -38,10 +38,11 @@ static void test_softnet(void **state)
 	struct fidelity_snapshot s = {0};
 
 	(void)state;
-	assert_int_equal(fidelity_parse_softnet("0000ff00 00000001 0000000a 0 0 0 0 0 0 0 0 0 0 0 0\n"
-						"00000002 00000010 00000001 0 0 0 0 0 0 0 0 0 1 0 0\n",
-						&s),
-			 0);
+	assert_int_equal(
+	    fidelity_parse_softnet("0000ff00 00000001 0000000a 0 0 0 0 0 0 0 0 0 0 0 0\n"
+				   "00000002 00000010 00000001 0 0 0 0 0 0 0 0 0 1 0 0\n",
+				   &s),
+	    0);
 	assert_int_equal(s.softnet_dropped, 17);
 	assert_int_equal(s.softnet_squeezed, 11);
 	assert_int_equal(fidelity_parse_softnet("zz\n", &s), -EINVAL);
@@ -122,15 +123,16 @@ static void test_judge(void **state)
 	check_limit(f, FIDELITY_BACKLOG);
 	check_limit(between(&one), FIDELITY_CPU);
 	check_limit(between(&all), FIDELITY_CPU);
-	check_limit(between(&edge), FIDELITY_ENOUGH); /* 5 % idle is enough */
+	check_limit(between(&edge), FIDELITY_ENOUGH);	    /* 5 % idle is enough */
 	check_limit((struct fidelity){0}, FIDELITY_ENOUGH); /* nothing known, nothing said */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_stat),    cmocka_unit_test(test_softnet), cmocka_unit_test(test_read),
-	    cmocka_unit_test(test_between), cmocka_unit_test(test_judge),
+	    cmocka_unit_test(test_stat),  cmocka_unit_test(test_softnet),
+	    cmocka_unit_test(test_read),  cmocka_unit_test(test_between),
+	    cmocka_unit_test(test_judge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,8 @@ static void predict_one(int64_t bps, enum rate_basis basis, int encap,
 #define MBIT 1000000
 #define GBIT 1000000000
 
-static const struct truth_traffic tcp = {.protocol = IPPROTO_TCP, .family = AF_INET, .timestamps = true};
+static const struct truth_traffic tcp = {
+    .protocol = IPPROTO_TCP, .family = AF_INET, .timestamps = true};
 
 static void check_mbit(double bps, double mbit)
 {
@@ -173,8 +174,8 @@ static void test_udp_offered(void **state)
 }
 
 /*
- * The vRouter's host: data comes in plain and leaves in VXLAN, answers the other way, all on one NIC.
- *   in:  1450-byte packets, 1488 charged; answers in VXLAN: 52 + 50 + 38 = 140 for two segments
+ * The vRouter's host: data comes in plain and leaves in VXLAN, answers the other way, all on one
+ * NIC. in:  1450-byte packets, 1488 charged; answers in VXLAN: 52 + 50 + 38 = 140 for two segments
  *   out: encapsulated, 1538 charged; answers plain: 52 + 38 = 90 for two segments
  */
 static void test_acks_share(void **state)
@@ -305,7 +306,7 @@ static void test_claim(void **state)
 	counts.flow = (struct truth_counter){.packets = 100000, .bytes = 150000000};
 	counts.device = (struct truth_counter){.packets = 100000, .bytes = 151400000};
 	check_count(&counts, 144800000, 0, TRUTH_AGREE);
-	check_count(&counts, 144800000 - 140000, 0, TRUTH_AGREE); /* within 0.1 % */
+	check_count(&counts, 144800000 - 140000, 0, TRUTH_AGREE);    /* within 0.1 % */
 	check_count(&counts, 144800000 + 150000, 0, TRUTH_DISAGREE); /* more than arrived */
 	check_count(&counts, 144800000 - 1000000, 0, TRUTH_DISAGREE);
 	check_count(&counts, 144800000 - 1000000, 1000000, TRUTH_AGREE); /* sent twice */
@@ -314,12 +315,12 @@ static void test_claim(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_tcp_l1),	     cmocka_unit_test(test_tcp_l2_l3),
-	    cmocka_unit_test(test_tcp_ipv6),	     cmocka_unit_test(test_tcp_vxlan),
-	    cmocka_unit_test(test_udp_smallest),     cmocka_unit_test(test_udp_fragments),
-	    cmocka_unit_test(test_udp_offered),	     cmocka_unit_test(test_acks_share),
-	    cmocka_unit_test(test_opposite),	     cmocka_unit_test(test_tightest_and_none),
-	    cmocka_unit_test(test_counters_agree),   cmocka_unit_test(test_counters_disagree),
+	    cmocka_unit_test(test_tcp_l1),	   cmocka_unit_test(test_tcp_l2_l3),
+	    cmocka_unit_test(test_tcp_ipv6),	   cmocka_unit_test(test_tcp_vxlan),
+	    cmocka_unit_test(test_udp_smallest),   cmocka_unit_test(test_udp_fragments),
+	    cmocka_unit_test(test_udp_offered),	   cmocka_unit_test(test_acks_share),
+	    cmocka_unit_test(test_opposite),	   cmocka_unit_test(test_tightest_and_none),
+	    cmocka_unit_test(test_counters_agree), cmocka_unit_test(test_counters_disagree),
 	    cmocka_unit_test(test_claim),
 	};
 

@@ -91,8 +91,9 @@ static void without_end_is_cut_off(void **state)
 	int status = 77;
 
 	(void)state;
-	assert_int_equal(proc_run(SH("sleep 1000"), 50 * NSEC_PER_MSEC, &out, NULL, &status, &err),
-			 -ETIMEDOUT);
+	assert_int_equal(
+	    proc_run(SH("exec sleep 1000"), 50 * NSEC_PER_MSEC, &out, NULL, &status, &err),
+	    -ETIMEDOUT);
 	assert_string_equal(err.text, "'sh' did not end within 50 ms");
 	assert_int_equal(status, 77);
 	assert_true(no_child_is_left());

@@ -64,14 +64,27 @@ done
 # README's session, command by command, as an ordinary user would type it.
 user_tree
 ln -s share/vpclab/topologies share/vpclab/scenarios "$work/user/"
+mapfile -t session < <(awk '/^```/ { in_session = /^```console$/ } in_session && sub(/^[$] /, "")' README.md)
 ran=0
-while IFS= read -r line; do
+for line in ${session[@]+"${session[@]}"}; do
 	case $line in "vpclab "*) ;; *) continue ;; esac
 	ran=$((ran + 1))
 	run as_user env PATH="$work/user/bin:$PATH" bash -c "cd '$work/user' && $line"
 	# A run that the machine was too slow for is inconclusive, and no fault of README.
 	case $line:$status in *"vpclab run"*:3) status=0 ;; esac
 	is "README.md: $line" "$status" 0
-done < <(sed -n '/^```console$/,/^```$/p' README.md | sed -n 's/^[$] //p')
+done
 is "README.md has a session" "$([ $ran -gt 3 ] && echo yes)" yes
+
+# The files that README shows are valid; a scenario finds its topology beside it.
+awk -v dir="$work" '
+	/^```/ { if (/^```yaml$/) file = dir "/block" ++n; else file = ""; next }
+	file { print >file }
+' README.md
+for block in "$work"/block*; do
+	file=$(sed -n 's/^name: //p' "$block").yaml
+	! grep -q '^topology:' "$block" || file=run-$file
+	cp "$block" "$work/$file"
+	passes "README.md: $file is valid" vpclab validate "$work/$file"
+done
 finish

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shapes: the cloud's shapes on Linux bridges obey their rules: ARP, translation, refusal, isolation.
+# timeout: 400
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=shapes.inc
+. "$top/tests/lab/shapes.inc"
+need jq iperf3 arping ping tcpdump
+
+for file in flat eip vpc zstack two-vpc; do
+	run_shape $file
+done
+finish

@@ -34,8 +34,8 @@ const char *mac_format(char buf[static ADDR_TEXT], const struct mac *mac);
 
 bool ip_equal(const struct ip *a, const struct ip *b);
 bool mac_equal(const struct mac *a, const struct mac *b);
-size_t ip_size(const struct ip *ip);			       /* 4, 16 or 0 */
-struct prefix prefix_network(const struct prefix *p);	       /* host bits cleared */
+size_t ip_size(const struct ip *ip);		      /* 4, 16 or 0 */
+struct prefix prefix_network(const struct prefix *p); /* host bits cleared */
 bool prefix_contains(const struct prefix *p, const struct ip *ip);
 bool prefix_overlaps(const struct prefix *a, const struct prefix *b);
 

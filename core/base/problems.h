@@ -31,7 +31,7 @@ struct problems {
 void problems_init(struct problems *p);
 void problems_done(struct problems *p);
 void problems_add(struct problems *p, struct mark at, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 size_t problems_count(const struct problems *p);
 
 /* Sorted by file, line, column; "file:line:column: text" a line, then "N problems". */

@@ -86,6 +86,33 @@ static int pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
 }
 
+/* Whether a directory of PATH that we may look into has the program. */
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char candidate[4096];
+
+	while (path && *path) {
+		int n = (int)strcspn(path, ":");
+
+		snprintf(candidate, sizeof(candidate), "%.*s/%s", n, path, program);
+		if (access(candidate, F_OK) == 0)
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+/* execvp() says EACCES also where a directory of PATH is closed to us: then it is not there. */
+static int exec_program(const char *const *argv)
+{
+	int rc;
+
+	execvp(argv[0], (char *const *)argv);
+	rc = -errno;
+	return rc == -EACCES && !strchr(argv[0], '/') && !in_path(argv[0]) ? -ENOENT : rc;
+}
+
 int proc_exec(const struct proc_spec *spec)
 {
 	int rc = place_fds(spec);
@@ -101,8 +128,7 @@ int proc_exec(const struct proc_spec *spec)
 	/* The caller's own parent check closes the race; here only what execve() keeps is set. */
 	if (spec->die_with_parent && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;
-	execvp(spec->argv[0], (char *const *)spec->argv);
-	return -errno;
+	return exec_program(spec->argv);
 }
 
 static _Noreturn void child(const struct proc_spec *spec, pid_t parent, int report)

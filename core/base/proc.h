@@ -16,14 +16,17 @@
 
 struct proc_spec {
 	const char *const *argv; /* argv[0] looked up in PATH; NULL-terminated */
-	const char *const *env;	 /* "NAME=value" added to the environment; NULL-terminated, may be NULL */
-	int in, out, errfd;	 /* -1: inherit; PROC_NULL: /dev/null; else dup'ed onto 0, 1, 2 */
-	int keep_fd;		 /* -1, or one more descriptor that the child gets as 3 */
-	bool die_with_parent;	 /* SIGKILL when the starting thread's process dies */
-	int cpu;		 /* -1, or the CPU to run on */
+	const char *const
+	    *env; /* "NAME=value" added to the environment; NULL-terminated, may be NULL */
+	int in, out, errfd;   /* -1: inherit; PROC_NULL: /dev/null; else dup'ed onto 0, 1, 2 */
+	int keep_fd;	      /* -1, or one more descriptor that the child gets as 3 */
+	bool die_with_parent; /* SIGKILL when the starting thread's process dies */
+	int cpu;	      /* -1, or the CPU to run on */
 };
 #define PROC_NULL (-2)
-#define PROC_SPEC(args) ((struct proc_spec){.argv = (args), .in = -1, .out = -1, .errfd = -1, .keep_fd = -1, .cpu = -1})
+#define PROC_SPEC(args)                                                                            \
+	((struct proc_spec){                                                                       \
+	    .argv = (args), .in = -1, .out = -1, .errfd = -1, .keep_fd = -1, .cpu = -1})
 
 struct proc {
 	pid_t pid;

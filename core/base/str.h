@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *s; /* never NULL after the first add; always NUL-terminated; use strbuf_text() to read */
+	char *s; /* never NULL after the first add; always NUL-terminated; use strbuf_text() to read
+		  */
 	size_t len, cap;
 };
 
@@ -31,8 +32,8 @@ size_t str_bad_byte(const char *text, size_t len);
 void str_shell_quote(struct strbuf *b, const char *s);
 
 /*
- * The candidate nearest to `word` by edit distance (transposition counts one), or NULL where none is
- * near enough to be worth suggesting (distance over a third of the length, at least 1).
+ * The candidate nearest to `word` by edit distance (transposition counts one), or NULL where none
+ * is near enough to be worth suggesting (distance over a third of the length, at least 1).
  * `candidates` is an array of n strings; NULL entries are skipped.
  */
 const char *str_suggest(const char *word, const char *const *candidates, size_t n);

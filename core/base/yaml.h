@@ -2,8 +2,8 @@
 /*
  * yaml: YAML 1.2 documents as a tree of plain nodes with positions (libfyaml does the parsing).
  *
- * Anchors, aliases and merge keys are resolved. Duplicate keys and syntax errors are problems with a
- * position. Nodes live as long as the document.
+ * Anchors, aliases and merge keys are resolved. Duplicate keys and syntax errors are problems with
+ * a position. Nodes live as long as the document.
  */
 #ifndef VPCLAB_BASE_YAML_H
 #define VPCLAB_BASE_YAML_H
@@ -25,8 +25,8 @@ struct yaml_pair {
 struct yaml_node {
 	enum yaml_kind kind;
 	struct mark at;
-	const char *text;	  /* YAML_SCALAR: the text as written, unquoted */
-	bool quoted;		  /* YAML_SCALAR: was in quotes */
+	const char *text;	       /* YAML_SCALAR: the text as written, unquoted */
+	bool quoted;		       /* YAML_SCALAR: was in quotes */
 	VEC(struct yaml_node *) items; /* YAML_SEQ */
 	VEC(struct yaml_pair) pairs;   /* YAML_MAP, in file order */
 };
@@ -44,7 +44,7 @@ int yaml_parse(struct yaml *y, const char *name, const char *text, size_t len, s
 void yaml_done(struct yaml *y);
 
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key); /* NULL when absent */
-const char *yaml_kind_name(const struct yaml_node *n);	/* "a text", "a list", "a map", "nothing" */
+const char *yaml_kind_name(const struct yaml_node *n); /* "a text", "a list", "a map", "nothing" */
 
 /*
  * Adds a problem for each key of `map` that is not in the list ("unknown key 'rat' in link; did you
@@ -59,8 +59,10 @@ void yaml_check_keys(const struct yaml_node *map, const char *what, const char *
  *   const char *s = yaml_want_text(yaml_get(map, "host"), "host", p);
  */
 const char *yaml_want_text(const struct yaml_node *n, const char *what, struct problems *p);
-const struct yaml_node *yaml_want_map(const struct yaml_node *n, const char *what, struct problems *p);
-const struct yaml_node *yaml_want_seq(const struct yaml_node *n, const char *what, struct problems *p);
+const struct yaml_node *yaml_want_map(const struct yaml_node *n, const char *what,
+				      struct problems *p);
+const struct yaml_node *yaml_want_seq(const struct yaml_node *n, const char *what,
+				      struct problems *p);
 /* true/false; anything else is a problem and leaves *v alone. NULL leaves *v alone. */
 void yaml_want_bool(const struct yaml_node *n, const char *what, bool *v, struct problems *p);
 

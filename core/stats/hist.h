@@ -28,7 +28,7 @@ double hist_stddev(const struct hist *h);
 /* Quantile q in 0…1: highest value of the bucket where it lies, within min…max; NAN when there are
  * fewer than 10 / (1 − q) samples (q above 0.5) so that the tail supports it. */
 double hist_quantile(const struct hist *h, double q);
-json_t *hist_json(const struct hist *h);			/* non-empty buckets; gives a reference */
-int hist_parse(const json_t *j, struct hist *h);		/* 0 or -EINVAL */
+json_t *hist_json(const struct hist *h);	 /* non-empty buckets; gives a reference */
+int hist_parse(const json_t *j, struct hist *h); /* 0 or -EINVAL */
 
 #endif

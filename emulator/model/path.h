@@ -12,18 +12,26 @@
 
 struct path_hop {
 	int node, dev_in, dev_out; /* -1 at the ends */
-	const char *text;	   /* "DNAT 192.0.2.50 → 10.10.0.10", "forward", "encapsulate VNI 100" */
-	int encap_bytes;	   /* headers put around the original IP packet when leaving here */
-	int shaper;		   /* device whose egress shapes when leaving here, or -1 */
+	const char *text; /* "DNAT 192.0.2.50 → 10.10.0.10", "forward", "encapsulate VNI 100" */
+	int encap_bytes; /* by which a frame is longer than the original one on dev_out: 50 in VXLAN
+			  */
+	int shaper;	 /* device whose egress shapes when leaving here, or -1 */
+};
+
+struct path_nat { /* a translation made on the way, for the way back to undo */
+	int node;
+	bool source; /* of the source address, else of the destination */
+	struct ip from, to;
 };
 
 struct path {
 	struct arena arena;
 	VEC(struct path_hop) hops;
-	int mtu;	     /* the least IP MTU on the way, encapsulation taken off */
+	int mtu; /* the least IP MTU on the way, encapsulation taken off */
 	int dst_node;
 	struct ip src_seen;  /* source address that the destination sees */
 	struct ip dst_final; /* destination address after translation */
+	VEC(struct path_nat) nats;
 };
 
 /* From endpoint to endpoint ("client", "eip(flat-eip)"). path_done() in either case. */

@@ -17,8 +17,8 @@
 
 #include "emulator/shaper/shaper.h"
 
-/* Items of the wire model sorted by node: items of node n are item[start[n]] … item[start[n+1]-1].
- */
+/* Items of the wire model by node: item[start[n]], … are those of node n, before item[start[n +
+ * 1]]. */
 struct group {
 	size_t *start;
 	size_t *item;

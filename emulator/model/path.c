@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * path: routes a packet from node to node, translates its addresses, and says in words what happens
+ * at each hop. Layer 2 between two routed hops is path_l2.c.
+ *
+ * Not evaluated: filter rules, policy routing, ports. Called by cli/ (`vpclab path`), by
+ * core/harness for the truth of a measurement, and by tests.
+ */
+#include "emulator/model/path.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/str.h"
+#include "emulator/model/path_walk.h"
+
+#define FIRST_TTL 64
+
+struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *p, int node, int in,
+			      int out)
+{
+	struct path_hop *hop = VEC_ADD(&walk->out->arena, &walk->out->hops);
+
+	*hop = (struct path_hop){
+	    .node = node,
+	    .dev_in = in,
+	    .dev_out = out,
+	    .encap_bytes = p->encap_bytes,
+	    .shaper = out >= 0 && walk->w->devs.v[out].egress.bps ? out : -1,
+	};
+	return hop;
+}
+
+static const char *node_name(const struct path_walk *walk, int node)
+{
+	return walk->w->nodes.v[node].name;
+}
+
+/* "DNAT 192.0.2.50 → 10.10.0.10", remembered for the way back, put into `text`. */
+static void translate(struct path_walk *walk, struct strbuf *text, const struct path_nat *nat,
+		      struct ip *address)
+{
+	char from[ADDR_TEXT], to[ADDR_TEXT];
+
+	strbuf_addf(text, "%s%s %s → %s%s", text->len ? ", " : "", nat->source ? "SNAT" : "DNAT",
+		    ip_format(from, &nat->from), ip_format(to, &nat->to),
+		    walk->undo ? " (conntrack)" : "");
+	if (!walk->undo)
+		*VEC_ADD(&walk->out->arena, &walk->out->nats) = *nat;
+	*address = nat->to;
+}
+
+/*
+ * On the way back the connection's entry decides: a source that was translated is the destination
+ * now, and the other way round.
+ */
+static void undo(struct path_walk *walk, struct path_packet *p, int node, bool source,
+		 struct strbuf *text)
+{
+	struct ip *address = source ? &p->src : &p->dst;
+
+	VEC_FOREACH (nat, &walk->undo->nats) {
+		struct path_nat back = {node, source, nat->to, nat->from};
+
+		if (nat->node != node || nat->source == source || !ip_equal(&nat->to, address))
+			continue;
+		translate(walk, text, &back, address);
+		return;
+	}
+}
+
+static void before_routing(struct path_walk *walk, struct path_packet *p, int node,
+			   struct strbuf *text)
+{
+	if (walk->undo) {
+		undo(walk, p, node, false, text);
+		return;
+	}
+	VEC_FOREACH (n, &walk->w->nats) {
+		struct path_nat nat = {node, false, n->outside, n->inside};
+
+		if (n->node == node && ip_equal(&n->outside, &p->dst)) {
+			translate(walk, text, &nat, &p->dst);
+			return;
+		}
+	}
+}
+
+/*
+ * The namespace of an EIP gives its VM's packets the EIP whichever way they leave, also back to the
+ * VM itself; a router does it on the device that has the EIP.
+ */
+static void after_routing(struct path_walk *walk, struct path_packet *p, int node, int out,
+			  struct strbuf *text)
+{
+	const struct wire *w = walk->w;
+
+	if (walk->undo) {
+		undo(walk, p, node, true, text);
+		return;
+	}
+	VEC_FOREACH (n, &w->nats) {
+		struct path_nat nat = {node, true, n->inside, n->outside};
+
+		if (n->node != node || !ip_equal(&n->inside, &p->src))
+			continue;
+		if (w->nodes.v[node].kind != NODE_EIP && !path_dev_has(w, out, &n->outside))
+			continue;
+		translate(walk, text, &nat, &p->src);
+		return;
+	}
+}
+
+static const struct wire_route *best_route(const struct wire *w, int node, const struct ip *dst)
+{
+	const struct wire_route *best = NULL;
+
+	VEC_FOREACH (r, &w->routes) {
+		if (r->node == node && r->dst.ip.family == dst->family &&
+		    prefix_contains(&r->dst, dst) && (!best || r->dst.len > best->dst.len))
+			best = r;
+	}
+	return best;
+}
+
+/* As the kernel chooses: the route's source, else the first address of the device. */
+static struct ip source_of(const struct wire *w, const struct wire_route *r)
+{
+	if (r->src.family)
+		return r->src;
+	VEC_FOREACH (a, &w->devs.v[r->dev].addrs) {
+		if (a->prefix.ip.family == r->dst.ip.family)
+			return a->prefix.ip;
+	}
+	return (struct ip){0};
+}
+
+static int no_route(struct path_walk *walk, const struct path_packet *p, int node)
+{
+	char src[ADDR_TEXT], dst[ADDR_TEXT];
+
+	if (!p->src.family)
+		return err_input(walk->err, "no route to %s at %s", ip_format(dst, &p->dst),
+				 node_name(walk, node));
+	return err_input(walk->err, "no route from %s to %s at %s", ip_format(src, &p->src),
+			 ip_format(dst, &p->dst), node_name(walk, node));
+}
+
+static void add_from_to(struct strbuf *text, const struct path_packet *p)
+{
+	char src[ADDR_TEXT], dst[ADDR_TEXT];
+
+	strbuf_addf(text, "%s%s → %s", text->len ? ", " : "", ip_format(src, &p->src),
+		    ip_format(dst, &p->dst));
+}
+
+static void deliver(struct path_walk *walk, const struct path_packet *p, int node, int in,
+		    struct strbuf *text)
+{
+	if (p->outer)
+		return; /* the tunnel makes a hop of it */
+	add_from_to(text, p);
+	path_add_hop(walk, p, node, in, -1)->text =
+	    arena_strdup(&walk->out->arena, strbuf_text(text));
+	walk->out->dst_node = node;
+	walk->out->src_seen = p->src;
+	walk->out->dst_final = p->dst;
+}
+
+/* Leaves `node` by the best route, given in *route. */
+static int leave(struct path_walk *walk, struct path_packet *p, int node, int in,
+		 struct strbuf *text, const struct wire_route **route)
+{
+	const struct wire_route *r = best_route(walk->w, node, &p->dst);
+	struct path_hop *hop;
+
+	if (!r)
+		return no_route(walk, p, node);
+	if (!p->src.family)
+		p->src = source_of(walk->w, r);
+	if (in >= 0 && --p->ttl <= 0)
+		return err_input(walk->err, "the packet goes in circles at %s",
+				 node_name(walk, node));
+	if (in >= 0 && !p->outer)
+		strbuf_addf(text, "%sforward, ttl %d", text->len ? ", " : "", p->ttl);
+	if (!p->outer)
+		after_routing(walk, p, node, r->dev, text);
+	if (in < 0)
+		add_from_to(text, p);
+	hop = path_add_hop(walk, p, node, in, r->dev);
+	if (text->len)
+		hop->text = arena_strdup(&walk->out->arena, strbuf_text(text));
+	*route = r;
+	return 0;
+}
+
+int path_route(struct path_walk *walk, struct path_packet *p, int node, int in, int *end)
+{
+	for (;;) {
+		autostr struct strbuf text = {0};
+		const struct wire_route *r;
+		const struct ip *next;
+		char buf[ADDR_TEXT];
+		int err;
+
+		if (in >= 0 && !p->outer)
+			before_routing(walk, p, node, &text);
+		if (path_node_has(walk->w, node, &p->dst)) {
+			if (!p->src.family) /* to itself */
+				p->src = p->dst;
+			deliver(walk, p, node, in, &text);
+			*end = in;
+			return 0;
+		}
+		err = leave(walk, p, node, in, &text, &r);
+		if (err)
+			return err;
+		next = r->via.family ? &r->via : &p->dst;
+		in = path_l2_carry(walk, p, r->dev, next);
+		if (in < 0)
+			return err_input(walk->err, "nobody answers for %s behind %s:%s",
+					 ip_format(buf, next), node_name(walk, node),
+					 walk->w->devs.v[r->dev].name);
+		node = walk->w->devs.v[in].node;
+	}
+}
+
+/* The device that follows `before` in double quotes, as nft writes it. */
+static int quoted_dev(const struct wire *w, int node, const char *text, const char *before)
+{
+	const char *at = text ? strstr(text, before) : NULL;
+	char name[64];
+	size_t n;
+
+	if (!at)
+		return -1;
+	at += strlen(before);
+	n = strcspn(at, "\"");
+	if (n >= sizeof(name))
+		return -1;
+	memcpy(name, at, n);
+	name[n] = '\0';
+	return wire_find_dev(w, node, name);
+}
+
+/* What an ingress chain does with every frame: "fwd to" another device, or "dup to" it and drop. */
+static void find_redirects(struct path_walk *walk)
+{
+	const struct wire *w = walk->w;
+
+	walk->redirect = mem_zalloc((w->devs.n + 1) * sizeof(*walk->redirect));
+	for (size_t i = 0; i < w->devs.n; i++)
+		walk->redirect[i] = -1;
+	VEC_FOREACH (c, &w->nft) {
+		int from = str_eq(c->family, "netdev")
+			       ? quoted_dev(w, c->node, c->hook, "ingress device \"")
+			       : -1;
+
+		if (from < 0)
+			continue;
+		VEC_FOREACH (rule, &c->rules) {
+			int to = quoted_dev(w, c->node, rule->text, "fwd to \"");
+
+			if (to < 0)
+				to = quoted_dev(w, c->node, rule->text, "dup to \"");
+			if (to >= 0)
+				walk->redirect[from] = to;
+		}
+	}
+}
+
+/* Whom a frame that leaves by `dev` gets to next, in a word. */
+static const char *towards(const struct path_walk *walk, int dev)
+{
+	const struct wire *w = walk->w;
+	const struct wire_dev *d = &w->devs.v[dev];
+
+	for (int steps = 0; steps < 8 && d->kind == DEV_VETH && d->role != ROLE_UPLINK; steps++) {
+		int on;
+
+		if (w->devs.v[d->peer].node != w->devs.v[dev].node)
+			return w->nodes.v[w->devs.v[d->peer].node].name;
+		on = walk->redirect[d->peer];
+		if (on < 0)
+			break;
+		d = &w->devs.v[on];
+	}
+	return w->devs.v[dev].name;
+}
+
+static const char *tunnel_text(const struct path_walk *walk, size_t i)
+{
+	const struct path_hop *hop = &walk->out->hops.v[i];
+	const struct wire_dev *d = &walk->w->devs.v[hop->dev_out];
+
+	for (size_t k = i + 1; k < walk->out->hops.n; k++) {
+		const struct path_hop *far = &walk->out->hops.v[k];
+
+		if (far->dev_out >= 0 && walk->w->devs.v[far->dev_out].kind == DEV_VXLAN)
+			return arena_printf(
+			    &walk->out->arena, "encapsulate VNI %d, %s → %s, MTU %d inside", d->vni,
+			    node_name(walk, hop->node), node_name(walk, far->node), d->mtu);
+	}
+	return "";
+}
+
+/* Words for the hops that the search of layer 2 left without: it adds many that it drops again. */
+static void describe(struct path_walk *walk)
+{
+	bool inside = false; /* a tunnel */
+
+	for (size_t i = 0; i < walk->out->hops.n; i++) {
+		struct path_hop *hop = &walk->out->hops.v[i];
+		const struct wire_dev *out =
+		    hop->dev_out < 0 ? NULL : &walk->w->devs.v[hop->dev_out];
+
+		if (out && out->kind == DEV_VXLAN) {
+			hop->text =
+			    inside ? arena_printf(&walk->out->arena, "decapsulate VNI %d", out->vni)
+				   : tunnel_text(walk, i);
+			inside = !inside;
+		} else if (!hop->text) {
+			hop->text = arena_printf(&walk->out->arena, "forward to %s",
+						 towards(walk, hop->dev_out));
+		}
+	}
+}
+
+static int least_mtu(const struct wire *w, const struct path *p)
+{
+	int mtu = INT32_MAX, encap = 0;
+
+	VEC_FOREACH (hop, &p->hops) {
+		if (hop->dev_in >= 0 && w->devs.v[hop->dev_in].mtu - encap < mtu)
+			mtu = w->devs.v[hop->dev_in].mtu - encap;
+		encap = hop->encap_bytes;
+		if (hop->dev_out >= 0 && w->devs.v[hop->dev_out].mtu - encap < mtu)
+			mtu = w->devs.v[hop->dev_out].mtu - encap;
+	}
+	return mtu == INT32_MAX ? 65536 : mtu; /* never left its node: loopback's */
+}
+
+static int walk_from(struct path_walk *walk, struct path_packet *p, int node)
+{
+	int end, err;
+
+	memset(walk->out, 0, sizeof(*walk->out));
+	arena_init(&walk->out->arena);
+	find_redirects(walk);
+	err = path_route(walk, p, node, -1, &end);
+	if (!err) {
+		describe(walk);
+		walk->out->mtu = least_mtu(walk->w, walk->out);
+	}
+	free(walk->redirect);
+	return err;
+}
+
+static int find_endpoint(const struct wire *w, const char *name, const struct wire_endpoint **out,
+			 struct err *err)
+{
+	autofree const char **names = NULL;
+	const char *near;
+
+	*out = wire_find_endpoint(w, name);
+	if (*out)
+		return 0;
+	names = mem_zalloc((w->endpoints.n + 1) * sizeof(*names));
+	for (size_t i = 0; i < w->endpoints.n; i++)
+		names[i] = w->endpoints.v[i].name;
+	near = str_suggest(name, names, w->endpoints.n);
+	return err_input(err, "'%s' is no endpoint of this lab%s%s%s", name,
+			 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+int path_find(const struct wire *w, const char *src, const char *dst, int family, struct path *out,
+	      struct err *err)
+{
+	struct path_walk walk = {.w = w, .out = out, .err = err};
+	struct path_packet p = {.ttl = FIRST_TTL};
+	const struct wire_endpoint *from, *to;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = find_endpoint(w, src, &from, err);
+	if (!rc)
+		rc = find_endpoint(w, dst, &to, err);
+	if (rc)
+		return rc;
+	p.dst = family == AF_INET6 ? to->ip6 : to->ip4;
+	if (!p.dst.family)
+		return err_input(err, "%s has no %s address", dst,
+				 family == AF_INET6 ? "IPv6" : "IPv4");
+	rc = walk_from(&walk, &p, from->node);
+	return rc ? err_wrap(err, "path from %s to %s", src, dst) : 0;
+}
+
+int path_reverse(const struct wire *w, const struct path *p, struct path *out, struct err *err)
+{
+	struct path_walk walk = {.w = w, .out = out, .undo = p, .err = err};
+	struct path_packet back = {.src = p->dst_final, .dst = p->src_seen, .ttl = FIRST_TTL};
+	int node = p->hops.v[0].node;
+	const char *from = w->nodes.v[p->dst_node].name, *to = w->nodes.v[node].name;
+
+	if (walk_from(&walk, &back, p->dst_node))
+		return err_wrap(err, "way back from %s to %s", from, to);
+	if (out->dst_node != node)
+		return err_input(err, "way back from %s to %s: it ends at %s", from, to,
+				 w->nodes.v[out->dst_node].name);
+	return 0;
+}
+
+void path_done(struct path *p)
+{
+	arena_done(&p->arena);
+	memset(p, 0, sizeof(*p));
+}

@@ -197,4 +197,4 @@ help:
 	@echo 'BUILD=DIR builds elsewhere, CI=1 makes warnings errors, V=1 shows commands.'
 	@echo 'Missing packages are installed by ci/setup.'
 
--include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -type f -name '*.d')

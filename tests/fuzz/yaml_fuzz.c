@@ -9,6 +9,17 @@
 #include "core/base/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/*
+ * libfyaml 0.7.12 loses 4 KiB for a quoted key with over 30 escaped characters (fy_atom_is_number()
+ * returns without fy_atom_iter_finish()). The unit tests run without this, so that what we do not
+ * give back to libfyaml is found there.
+ */
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libfyaml.so";
+}
 
 static void require(bool holds)
 {

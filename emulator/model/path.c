@@ -3,7 +3,7 @@
  * path: routes a packet from node to node, translates its addresses, and says in words what happens
  * at each hop. Layer 2 between two routed hops is path_l2.c.
  *
- * Not evaluated: filter rules, policy routing, ports. Called by cli/ (`vpclab path`), by
+ * Not evaluated: ports, policy routing, what a bridge filters. Called by cli/ (`vpclab path`), by
  * core/harness for the truth of a measurement, and by tests.
  */
 #include "emulator/model/path.h"
@@ -69,46 +69,42 @@ static void undo(struct path_walk *walk, struct path_packet *p, int node, bool s
 	}
 }
 
-static void before_routing(struct path_walk *walk, struct path_packet *p, int node,
-			   struct strbuf *text)
+/* Destinations before, sources after routing; `out` is -1 before. */
+static void run_nat(struct path_walk *walk, struct path_packet *p, int node, int in, int out,
+		    struct strbuf *text)
 {
+	struct path_nft_packet packet = {.src = &p->src, .dst = &p->dst, .in = in, .out = out};
+	struct path_nft_verdict v;
+	struct path_nat nat;
+
 	if (walk->undo) {
-		undo(walk, p, node, false, text);
+		undo(walk, p, node, out >= 0, text);
 		return;
 	}
-	VEC_FOREACH (n, &walk->w->nats) {
-		struct path_nat nat = {node, false, n->outside, n->inside};
-
-		if (n->node == node && ip_equal(&n->outside, &p->dst)) {
-			translate(walk, text, &nat, &p->dst);
-			return;
-		}
-	}
+	path_nft_run(walk, node, out < 0 ? "type nat hook prerouting" : "type nat hook postrouting",
+		     &packet, &v);
+	if (!v.nat || v.source != (out >= 0))
+		return;
+	nat = (struct path_nat){node, v.source, v.source ? p->src : p->dst, v.to};
+	translate(walk, text, &nat, v.source ? &p->src : &p->dst);
 }
 
-/*
- * The namespace of an EIP gives its VM's packets the EIP whichever way they leave, also back to the
- * VM itself; a router does it on the device that has the EIP.
+/* What is routed through must pass the filter; what a node says itself or to itself is left alone.
  */
-static void after_routing(struct path_walk *walk, struct path_packet *p, int node, int out,
-			  struct strbuf *text)
+static int run_filter(struct path_walk *walk, const struct path_packet *p, int node, int in,
+		      int out)
 {
-	const struct wire *w = walk->w;
+	struct path_nft_packet packet = {
+	    .src = &p->src, .dst = &p->dst, .in = in, .out = out, .reply = walk->undo};
+	char src[ADDR_TEXT], dst[ADDR_TEXT];
+	struct path_nft_verdict v;
 
-	if (walk->undo) {
-		undo(walk, p, node, true, text);
-		return;
-	}
-	VEC_FOREACH (n, &w->nats) {
-		struct path_nat nat = {node, true, n->inside, n->outside};
-
-		if (n->node != node || !ip_equal(&n->inside, &p->src))
-			continue;
-		if (w->nodes.v[node].kind != NODE_EIP && !path_dev_has(w, out, &n->outside))
-			continue;
-		translate(walk, text, &nat, &p->src);
-		return;
-	}
+	path_nft_run(walk, node, "type filter hook forward", &packet, &v);
+	if (!v.refused)
+		return 0;
+	return err_input(walk->err, "%s → %s is %s at %s by rule %d of %s", ip_format(src, &p->src),
+			 ip_format(dst, &p->dst), v.refused, node_name(walk, node), v.rule,
+			 v.chain);
 }
 
 static const struct wire_route *best_route(const struct wire *w, int node, const struct ip *dst)
@@ -173,6 +169,7 @@ static int leave(struct path_walk *walk, struct path_packet *p, int node, int in
 {
 	const struct wire_route *r = best_route(walk->w, node, &p->dst);
 	struct path_hop *hop;
+	int err;
 
 	if (!r)
 		return no_route(walk, p, node);
@@ -181,10 +178,14 @@ static int leave(struct path_walk *walk, struct path_packet *p, int node, int in
 	if (in >= 0 && --p->ttl <= 0)
 		return err_input(walk->err, "the packet goes in circles at %s",
 				 node_name(walk, node));
-	if (in >= 0 && !p->outer)
+	if (in >= 0 && !p->outer) {
+		err = run_filter(walk, p, node, in, r->dev);
+		if (err)
+			return err;
 		strbuf_addf(text, "%sforward, ttl %d", text->len ? ", " : "", p->ttl);
+	}
 	if (!p->outer)
-		after_routing(walk, p, node, r->dev, text);
+		run_nat(walk, p, node, in, r->dev, text);
 	if (in < 0)
 		add_from_to(text, p);
 	hop = path_add_hop(walk, p, node, in, r->dev);
@@ -204,7 +205,7 @@ int path_route(struct path_walk *walk, struct path_packet *p, int node, int in, 
 		int err;
 
 		if (in >= 0 && !p->outer)
-			before_routing(walk, p, node, &text);
+			run_nat(walk, p, node, in, -1, &text);
 		if (path_node_has(walk->w, node, &p->dst)) {
 			if (!p->src.family) /* to itself */
 				p->src = p->dst;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * path_walk: what path.c (routing, translation) and path_l2.c (bridges, taps, tunnels) share. A
+ * path_walk: what path.c (routing), path_nft.c (translation, filters) and path_l2.c (bridges, taps,
+ * tunnels) share. A
  * walk appends hops to the path that is being found; whoever gives up cuts the hops back to where
  * it began. Nobody outside emulator/model includes this file.
  */
@@ -37,6 +38,24 @@ int path_route(struct path_walk *walk, struct path_packet *p, int node, int in, 
  */
 int path_l2_carry(struct path_walk *walk, const struct path_packet *p, int out,
 		  const struct ip *next);
+
+struct path_nft_packet {
+	const struct ip *src, *dst;
+	int in, out; /* devices, -1: none (yet) */
+	bool reply;  /* of a connection that exists */
+};
+
+struct path_nft_verdict {
+	const char *refused; /* "dropped", "rejected", or NULL: it passes */
+	bool nat, source;    /* an address is translated; the source */
+	struct ip to;
+	const char *chain; /* where it was decided; NULL: by no rule */
+	int rule;	   /* its number in that chain, from 1 */
+};
+
+/* Runs the base chains of `node` whose text begins with `hook` ("type nat hook prerouting"). */
+void path_nft_run(const struct path_walk *walk, int node, const char *hook,
+		  const struct path_nft_packet *p, struct path_nft_verdict *verdict);
 
 struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *p, int node, int in,
 			      int out);

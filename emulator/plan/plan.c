@@ -120,18 +120,28 @@ static struct op *add_dev(struct build *b, enum op_kind kind, enum plan_phase ph
 	return op;
 }
 
+static bool has_sysctl(const struct wire_node *n, const char *key, const char *value)
+{
+	VEC_FOREACH (s, &n->sysctls) {
+		if (!strcmp(s->key, key) && (!value || !strcmp(s->value, value)))
+			return true;
+	}
+	return false;
+}
+
 static void add_sysctls(struct build *b, int node)
 {
 	static const char no_link_local[] = "net/ipv6/conf/default/addr_gen_mode";
 	const struct wire_node *n = &b->w->nodes.v[node];
-	bool seen = false;
 
-	VEC_FOREACH (s, &n->sysctls) {
+	VEC_FOREACH (s, &n->sysctls)
 		add(b, OP_SYSCTL, PHASE_SYSCTL, node)->sysctl = *s;
-		seen = seen || !strcmp(s->key, no_link_local);
-	}
-	/* Before any device is born: each then comes without a link-local address (none = 1). */
-	if (!seen)
+	/*
+	 * Before any device is born: each then comes without a link-local address (none = 1). Where
+	 * IPv6 is off there is none anyway, and a write less.
+	 */
+	if (!has_sysctl(n, no_link_local, NULL) &&
+	    !has_sysctl(n, "net/ipv6/conf/all/disable_ipv6", "1"))
 		add(b, OP_SYSCTL, PHASE_SYSCTL, node)->sysctl =
 		    (struct wire_sysctl){no_link_local, "1", true};
 	add(b, OP_LO_UP, PHASE_SYSCTL, node)->dev = "lo";

@@ -197,6 +197,31 @@ struct eips {
 	int out, ns[2], vm[2];
 };
 
+static void eip_rules(struct wire *w, int ns, const char *vip, const char *nic)
+{
+	struct arena *a = &w->arena;
+	const char *dnat[] = {arena_printf(a, "counter dnat to %s", nic), NULL};
+	const char *snat[] = {arena_printf(a, "counter snat to %s", vip), NULL};
+	const char *pre[] = {"tcp dport 22 drop", "ip daddr 203.0.113.0/24 accept",
+			     arena_printf(a, "ip daddr %s counter jump dnat-vip", vip), NULL};
+	const char *post[] = {arena_printf(a, "ip saddr != %s return", nic),
+			      arena_printf(a, "ip saddr %s counter jump snat-vip", nic), NULL};
+	const char *fwd[] = {arena_printf(a,
+					  "iifname \"ei\" ip daddr != %s counter reject with icmp "
+					  "port-unreachable",
+					  nic),
+			     "ct state new,established,related counter accept", "drop", NULL};
+
+	sample_chain(w, ns, "ip", "nat", "dnat-vip", NULL, dnat);
+	sample_chain(w, ns, "ip", "nat", "snat-vip", NULL, snat);
+	sample_chain(w, ns, "ip", "nat", "pre",
+		     "type nat hook prerouting priority -100; policy accept;", pre);
+	sample_chain(w, ns, "ip", "nat", "post",
+		     "type nat hook postrouting priority 100; policy accept;", post);
+	sample_chain(w, ns, "ip", "filter", "forward",
+		     "type filter hook forward priority 0; policy accept;", fwd);
+}
+
 static void eips_init(struct eips *e, bool arpreply)
 {
 	static const char *const names[2][5] = {{"ns1", "vm1", "192.0.2.51", "10.1.0.11", "eip1"},
@@ -235,6 +260,7 @@ static void eips_init(struct eips *e, bool arpreply)
 		sample_route(w, dev, "0.0.0.0/0", "10.1.0.1");
 		*VEC_ADD(&w->arena, &w->nats) =
 		    (struct wire_nat){e->ns[i], sample_ip(n[2]), sample_ip(n[3])};
+		eip_rules(w, e->ns[i], n[2], n[3]);
 		*VEC_ADD(&w->arena, &w->endpoints) =
 		    (struct wire_endpoint){n[4], e->vm[i], sample_ip(n[2]), {0}};
 		*VEC_ADD(&w->arena, &w->endpoints) =
@@ -345,14 +371,35 @@ static void test_fence(void **state)
 	wire_done(&e.w);
 }
 
+/* The namespace passes on what is for its VM, and rejects the rest. */
+static void test_wrong_destination(void **state)
+{
+	struct eips e;
+
+	(void)state;
+	eips_init(&e, true);
+	sample_route(&e.w, wire_find_dev(&e.w, e.out, "eth0"), "10.1.0.0/24", "192.0.2.51");
+	check_error(
+	    &e.w, "outside", "vm2", AF_INET,
+	    "path from outside to vm2: 192.0.2.1 → 10.1.0.12 is rejected at ns1 by rule 1 of "
+	    "forward");
+	wire_done(&e.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_bridged),	     cmocka_unit_test(test_ipv6),
-	    cmocka_unit_test(test_tunnel),	     cmocka_unit_test(test_own_address),
-	    cmocka_unit_test(test_errors),	     cmocka_unit_test(test_loop),
-	    cmocka_unit_test(test_eip_from_outside), cmocka_unit_test(test_eip_to_eip),
-	    cmocka_unit_test(test_hairpin),	     cmocka_unit_test(test_fence),
+	    cmocka_unit_test(test_bridged),
+	    cmocka_unit_test(test_ipv6),
+	    cmocka_unit_test(test_tunnel),
+	    cmocka_unit_test(test_own_address),
+	    cmocka_unit_test(test_errors),
+	    cmocka_unit_test(test_loop),
+	    cmocka_unit_test(test_eip_from_outside),
+	    cmocka_unit_test(test_eip_to_eip),
+	    cmocka_unit_test(test_hairpin),
+	    cmocka_unit_test(test_fence),
+	    cmocka_unit_test(test_wrong_destination),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

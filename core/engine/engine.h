@@ -7,14 +7,18 @@
  * control channel is a socketpair or a pipe pair (inside a lab), a terminal or ssh (by hand); it is
  * never the measured network.
  *
- *   → {"type":"spec", "version":1, "role":"server"|"client", "test":"tcp_stream", …}  (struct engine_spec)
- *   ← {"type":"ready", "port":N}             server: listening on N; client: allocated its memory
- *   → {"type":"connect", "address":"…", "port":N}    client only
- *   ← {"type":"connected", "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N}]}
- *   → {"type":"start", "at_ns":T}            both: CLOCK_MONOTONIC barrier
- *   ← {"type":"interval", …}                 every interval_ns, not part of the result's truth
- *   ← {"type":"result", …}                   or {"type":"error","text":"…","code":N}
- *   → {"type":"stop"}                        early end; the result is then marked partial
+ *   → {"type":"spec", "version":1, "role":"server"|"client", "session":N,
+ *      "family":"ipv4"|"ipv6", "clock":"shared", "test":"tcp_stream", …}  (struct engine_spec)
+ *      "shared": both workers read the same CLOCK_MONOTONIC; nothing else is possible yet
+ *   ← {"type":"ready", "port":N, "ports":[N,…]}   server: bound (UDP: a port a stream)
+ *   → {"type":"connect", "address":"…", "port":N, "ports":[N,…]}   client only
+ *   ← {"type":"connected", "size":N, "answered":true,
+ *      "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N,"protocol":"tcp"}]}
+ *   → {"type":"start", "at_ns":T, "size":N}       both: CLOCK_MONOTONIC barrier
+ *   ← {"type":"interval", …}                      every interval_ns, not part of the result's truth
+ *   → {"type":"sent", "packets":[N,…]}            server of udp_stream: the client's totals
+ *   ← {"type":"result", …}                        or {"type":"error","text":"…","code":N,"kind":N}
+ *   → {"type":"stop"}                             early end; the result is then marked partial
  * End of file on control ends the worker at once.
  *
  * engine_pair() drives both ends of such a pair for whoever started them (core/harness, `vpclab
@@ -34,22 +38,26 @@ enum engine_test { TEST_TCP_STREAM, TEST_UDP_STREAM, TEST_TCP_RR, TEST_UDP_RR, T
 
 struct engine_spec {
 	enum engine_test test;
-	int64_t duration_ns;	/* measuring window; default 5 s */
-	int64_t warmup_ns;	/* left out before it; default 1 s (throughput: 0) */
-	int64_t interval_ns;	/* default 500 ms */
-	int streams;		/* sockets; default 1; one thread each */
-	int64_t size;		/* bytes a write, or UDP payload; 0 = the test's default */
-	int64_t response_size;	/* RR: bytes of the answer; size is the request's; default 1, 1 */
-	int64_t rate_bps;	/* udp_stream: payload bits per second of all streams; 0 = as fast as possible */
-	int64_t rate_pps;	/* udp_stream: packets per second instead */
-	int64_t file_size;	/* throughput: bytes a transaction; default 999,999,999 */
-	int64_t count;		/* throughput: transactions; 0 = until duration is over, at least 1 */
-	bool no_delay;		/* TCP_NODELAY; default false for streams, true for RR */
-	char congestion[16];	/* default "cubic" */
-	int client_cpu, server_cpu; /* -1 = free; default client 0, server 1 where there are two */
-	int dscp;		/* default 0 */
-	int64_t rcvbuf, sndbuf; /* bytes, 0 = the kernel's own choice */
-	char bind_device[16];	/* "" = none */
+	int64_t duration_ns; /* measuring window; default 5 s */
+	int64_t warmup_ns;   /* left out before it; default 1 s (throughput: 0) */
+	int64_t interval_ns; /* default 500 ms */
+	int streams;	     /* sockets; default 1; one thread each */
+	/* Bytes a write (128 KiB), of a request (1), of a UDP payload (0: as the MTU has room). */
+	int64_t size;
+	int64_t response_size; /* RR: bytes of the answer; default 1 */
+	int64_t rate_bps;    /* udp_stream: payload bit/s of all streams; 0 = as fast as it goes */
+	int64_t rate_pps;    /* udp_stream: packets per second instead */
+	int64_t file_size;   /* throughput: bytes a transaction; default 999,999,999 */
+	int64_t count;	     /* throughput: transactions; 0 = until duration is over, at least 1 */
+	bool no_delay;	     /* TCP_NODELAY; default false for streams, true for RR */
+	char congestion[16]; /* default "cubic"; "" = the kernel's own choice */
+	/* -1 = free. Default: the first two that are allowed, where there are two; for RR both the
+	 * first, since a round trip across CPUs is mostly the scheduler's. */
+	int client_cpu, server_cpu;
+	int dscp; /* default 0 */
+	/* Bytes, 0 = the kernel's own choice (receiving UDP: 8 MiB, or as much as is allowed). */
+	int64_t rcvbuf, sndbuf;
+	char bind_device[16]; /* "" = none */
 };
 
 void engine_spec_default(struct engine_spec *s, enum engine_test test);
@@ -58,10 +66,16 @@ void engine_spec_default(struct engine_spec *s, enum engine_test test);
 int engine_test_parse(const char *name, enum engine_test *test, struct err *err);
 const char *engine_test_name(enum engine_test test);
 
+/* JSON with the names above. Parsing also takes texts with units, then without the unit in the name
+ * ("duration": "2s", "rate": "10mbit"); unknown keys are errors, those of the protocol are not. */
 json_t *engine_spec_json(const struct engine_spec *s); /* gives a reference */
 int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err);
 
-/* The worker: JSON lines on the two descriptors until the result is sent. */
+/*
+ * The worker: JSON lines on the two descriptors (borrowed) until the result or an error is sent, or
+ * the channel ends (-ECANCELED). Call it in a process of its own: it changes the process's CPU
+ * affinity and file limit.
+ */
 int engine_stdio(int in_fd, int out_fd, struct err *err);
 
 /*
@@ -70,39 +84,60 @@ int engine_stdio(int in_fd, int out_fd, struct err *err);
  */
 struct engine_dist { /* of nanoseconds, or of bits per second for per-transaction throughput */
 	int64_t count;
-	double mean, stddev, min, max, p50, p90, p99, p999; /* NAN where samples do not support it */
+	double mean, stddev, min, max, p50, p90, p99, p999; /* NAN: samples do not support it */
 };
 
-struct engine_side { /* one worker */
-	double cpu_user_s, cpu_system_s;  /* of the worker itself, in the window */
-	double cpu_busy;		  /* whole machine, share 0…1 of all CPUs in the window */
-	double cpu_steal;		  /* share 0…1 */
-	double cpu_softirq;		  /* share 0…1 */
-	int64_t bytes, packets;		  /* payload bytes, and datagrams / transactions, in the window */
-	int64_t window_ns;		  /* the window it counted over */
-	/* Payload bytes of the whole flow, with hello, warm-up and tail: what kernel counters see. */
+struct engine_side {			 /* one worker */
+	double cpu_user_s, cpu_system_s; /* of the worker itself, in the window */
+	double cpu_busy;		 /* whole machine, share 0…1 of all CPUs in the window */
+	double cpu_steal;		 /* share 0…1 */
+	double cpu_softirq;		 /* share 0…1 */
+	int64_t bytes, packets; /* payload bytes, and datagrams / transactions, in the window */
+	int64_t window_ns;	/* the window it counted over */
+	/* Payload bytes of the whole flow, hello, warm-up and tail too: what kernel counters see.
+	 */
 	int64_t total_bytes;
+	int64_t total_packets; /* likewise, datagrams or transactions; without hello */
+	int cpu;	       /* that it was kept on; -1 = free */
 };
 
 struct engine_result {
 	enum engine_test test;
-	bool partial;		    /* ended early */
-	double goodput_bps;	    /* receiver's payload bits per second over the common window */
-	double sent_bps;	    /* sender's */
-	double pps;		    /* datagrams per second received; RR: transactions per second */
+	bool partial;	    /* ended early */
+	double goodput_bps; /* receiver's payload bits per second over the common window */
+	double sent_bps;    /* sender's */
+	double pps;	    /* datagrams per second received; RR: transactions per second */
 	double sent_pps;
-	int64_t lost, reordered, duplicated; /* udp_stream: by sequence, in the window */
-	double loss;		    /* share of sent, 0…1 */
-	int64_t retransmits;	    /* TCP segments, of all streams, in the window */
-	double rtt_us, cwnd;	    /* TCP_INFO at the end, mean of streams */
+	int64_t lost, reordered, duplicated; /* udp_stream: by sequence, in the window; RR: lost */
+	double loss;			     /* share of sent, 0…1 */
+	int64_t retransmits;		     /* TCP segments, of all streams, in the window */
+	double rtt_us, cwnd;		     /* TCP_INFO at the end, mean of streams */
 	int mss;
 	char congestion[16];	    /* what the socket really used */
 	struct engine_dist latency; /* RR: round trip ns; throughput: response time ns */
-	struct engine_dist rate;    /* throughput: bits/s per transaction */
+	struct engine_dist rate;    /* throughput: bits/s per transaction; mean: bytes / time */
 	struct engine_side client, server;
-	json_t *intervals;	    /* [{t_s, bps | tps, …}] receiver's; owned */
-	json_t *flows;		    /* from "connected"; owned */
+	json_t *intervals;	  /* [{t_s, bps | tps, …}] receiver's; t_s: its end; owned */
+	json_t *flows;		  /* from "connected"; owned */
+	json_t *pairs;		  /* throughput: one object a stream; NULL elsewhere; owned */
+	struct engine_dist delay; /* udp_stream: one way, ns, by the shared clock (size ≥ 20) */
+	double offered_bps;	  /* udp_stream: what was asked for; 0 = as fast as it goes */
+	double offered_pps;
+	int64_t missed;	   /* udp_stream: places on the schedule given up, sender too late */
+	int64_t refused;   /* udp_stream: sends that the local system refused */
+	int64_t lost_host; /* udp_stream: of lost, dropped at the receiver's own socket */
+	int64_t late;	   /* udp_rr: answered after the timeout; udp_stream: too late to tell */
+	int64_t size;	   /* bytes a write, a datagram or a request, as used */
+	int64_t rcvbuf;	   /* SO_RCVBUF of the receiver, as the kernel counts it */
 };
+
+/*
+ * udp_stream has two counts. server.packets and .bytes are the window's packets by what is written
+ * in them, so client.packets = server.packets + lost exactly. goodput_bps and pps are by arrival
+ * inside the window, so that a queue that fills up or drains is not mistaken for rate.
+ * throughput: client.window_ns is from the first send to the last confirmation.
+ * Intervals also have what only the sender knows: sent_bps, sent_pps, retransmits, rtt_us, cwnd.
+ */
 
 struct engine_ends {
 	int client_in, client_out; /* we write to client_in and read from client_out */
@@ -112,16 +147,20 @@ struct engine_ends {
 /*
  * Drives one measurement: sends specs, connects the client to `server`, starts both, collects. Hard
  * deadline: duration + warm-up + 10 s (throughput: also the time file_size needs at 1 Mbit/s). The
- * two callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
- * installed there), on_done after both results are in.
+ * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
+ * installed there), on_interval with each interval of the headline's side. A worker that fails or
+ * dies is an error that names it; the other one is told to stop and given 1 s for it. *out is
+ * written on success only. The descriptors stay the caller's.
  */
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);
 	void (*on_interval)(void *arg, const json_t *interval);
 	void *arg;
+	int stop_fd; /* readable: end early, partial result; 0 or -1 = none; borrowed */
 };
-int engine_pair(const struct engine_spec *s, const struct ip *server, const struct engine_ends *ends,
-		const struct engine_hooks *hooks, struct engine_result *out, struct err *err);
+int engine_pair(const struct engine_spec *s, const struct ip *server,
+		const struct engine_ends *ends, const struct engine_hooks *hooks,
+		struct engine_result *out, struct err *err);
 void engine_result_done(struct engine_result *r);
 json_t *engine_result_json(const struct engine_result *r); /* gives a reference */
 

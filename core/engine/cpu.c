@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cpu: sampling of CPU time and placement. A sample costs one file read, so it is taken at the
+ * edges of the window and by the control thread only. Used by run.c and worker.c.
+ */
+#include "core/engine/cpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/mem.h"
+
+int cpu_parse_stat(const char *text, struct cpu_sample *s)
+{
+	uint64_t v[8]; /* user nice system idle iowait irq softirq steal; guest is in user */
+	int n = sscanf(text,
+		       "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		       " %" SCNu64 " %" SCNu64,
+		       &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+	if (n != 8)
+		return -EINVAL;
+	s->total = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		s->total += v[i];
+	s->idle = v[3] + v[4];
+	s->softirq = v[6];
+	s->steal = v[7];
+	return 0;
+}
+
+static double cpu_seconds(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+void cpu_sample(struct cpu_sample *s)
+{
+	*s = (struct cpu_sample){0};
+	struct rusage ru;
+	if (!getrusage(RUSAGE_SELF, &ru)) {
+		s->user_s = cpu_seconds(&ru.ru_utime);
+		s->system_s = cpu_seconds(&ru.ru_stime);
+	}
+	autofd int fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	char text[512];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n > 0) {
+		text[n] = '\0';
+		cpu_parse_stat(text, s);
+	}
+}
+
+void cpu_between(const struct cpu_sample *a, const struct cpu_sample *b, struct cpu_use *out)
+{
+	double total = (double)(b->total - a->total);
+	bool known = a->total && b->total > a->total;
+	*out = (struct cpu_use){
+	    .user_s = b->user_s - a->user_s,
+	    .system_s = b->system_s - a->system_s,
+	    .busy = known ? 1 - (double)(int64_t)(b->idle - a->idle) / total : NAN,
+	    .softirq = known ? (double)(b->softirq - a->softirq) / total : NAN,
+	    .steal = known ? (double)(b->steal - a->steal) / total : NAN,
+	};
+}
+
+int cpu_pin(int cpu, const char *key, struct err *err)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	if (cpu >= CPU_SETSIZE)
+		return err_input(err, "%s: there is no CPU %d", key, cpu);
+	CPU_SET(cpu, &set);
+	if (!sched_setaffinity(0, sizeof(set), &set))
+		return 0;
+	if (errno == EINVAL)
+		return err_input(err, "%s: CPU %d does not exist or is not allowed here", key, cpu);
+	return err_sys(err, errno, "%s: moving to CPU %d", key, cpu);
+}
+
+int cpu_allowed(int n)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return -1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &set) && n-- == 0)
+			return cpu;
+	return -1;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cpu: what this process and the whole machine have used of the CPUs, at two moments, and between.
+ */
+#ifndef VPCLAB_ENGINE_CPU_H
+#define VPCLAB_ENGINE_CPU_H
+
+#include <stdint.h>
+
+#include "core/base/err.h"
+
+struct cpu_sample {
+	double user_s, system_s;	      /* this process, getrusage(2) */
+	uint64_t total, idle, softirq, steal; /* ticks of all CPUs since boot, proc_stat(5) */
+};
+
+struct cpu_use {
+	double user_s, system_s;
+	double busy, softirq,
+	    steal; /* shares 0…1 of all CPUs; NAN where /proc/stat cannot be read */
+};
+
+void cpu_sample(struct cpu_sample *s);
+
+/* Parses the first line of /proc/stat into s; -EINVAL where it is something else. */
+int cpu_parse_stat(const char *text, struct cpu_sample *s);
+
+void cpu_between(const struct cpu_sample *a, const struct cpu_sample *b, struct cpu_use *out);
+
+/* Keeps the calling thread, and the threads that it starts, on one CPU. `key` is named in errors.
+ */
+int cpu_pin(int cpu, const char *key, struct err *err);
+
+/* The n-th CPU, from 0, that this process may use; -1 where there is none. */
+int cpu_allowed(int n);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * engines: the table of measuring engines. A new engine is one file, one line in enum engine_test
+ * and one line in engines.c.
+ *
+ * An engine is two thread bodies, one for each role, over connected sockets that setup.c made, and
+ * how their findings are written (report, in the worker) and read (merge, at the driver).
+ */
+#ifndef VPCLAB_ENGINE_ENGINES_H
+#define VPCLAB_ENGINE_ENGINES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/engine/engine.h"
+
+struct worker;
+struct stream;
+
+enum engine_unit { UNIT_BYTES, UNIT_PACKETS, UNIT_TRANSACTIONS };
+
+struct engine_def {
+	enum engine_test test;
+	const char *name;
+	const char *const *aliases; /* NULL-terminated; as other tools call it */
+	bool datagram;		    /* UDP, else TCP */
+	bool open_end;		    /* ends with its work, not at the window's end */
+	bool headline_client;	    /* whose intervals are the result's: else the server's */
+	enum engine_unit unit;	    /* what a stream's track counts */
+	int64_t linger_ns;	    /* after the end, before sockets are shut down */
+	int64_t max_gap_ns[2];	    /* of window_track, [server, client] */
+
+	void (*defaults)(struct engine_spec *s);
+	int (*check)(const struct engine_spec *s, struct err *err);
+
+	/* In the worker. prepare allocates a stream's memory before the start, release frees it;
+	 * the bodies run in a thread each, from the start until the stream is over. */
+	void (*prepare)(struct stream *s);
+	void (*body[2])(struct stream *s); /* [server, client] */
+	void (*release)(struct stream *s);
+	void (*report)(struct worker *w, json_t *result);
+
+	/* Server, after the end, when the client's "sent" is what it waits for: has all come that
+	 * will? NULL: nothing to wait for. */
+	bool (*settled)(struct worker *w, int64_t now_ns);
+
+	/* At the driver: fills what is the engine's own in *out from the two results. */
+	void (*merge)(const struct engine_spec *s, const json_t *client, const json_t *server,
+		      struct engine_result *out);
+};
+
+const struct engine_def *engines_get(enum engine_test test);
+const struct engine_def *engines_at(size_t i); /* NULL after the last */
+
+extern const struct engine_def tcp_stream_engine, udp_stream_engine, tcp_rr_engine, udp_rr_engine,
+    throughput_engine;
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pair: drives the two workers of one measurement through the protocol of engine.h.
+ *
+ * One poll loop hears both at all times. What a message changes is kept in struct pair, and each
+ * step waits for a condition on it, so no order of arrival can be wrong. It starts no process, owns
+ * no descriptor and measures nothing. Called by the harness and by `vpclab engine`.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/engine/control.h"
+#include "core/engine/engine.h"
+#include "core/engine/engines.h"
+#include "core/engine/result.h"
+
+#define PAIR_SETUP_NS (20 * NSEC_PER_SEC)
+#define PAIR_LEAD_NS  (50 * NSEC_PER_MSEC) /* from the start message to the start */
+#define PAIR_GRACE_NS (10 * NSEC_PER_SEC)
+#define PAIR_STOP_NS  NSEC_PER_SEC /* for a worker that was told to stop */
+
+enum pair_side { PAIR_CLIENT, PAIR_SERVER };
+static const char *const pair_names[] = {"client", "server"};
+static const char *const pair_roles[] = {"the client's worker", "the server's worker"};
+
+struct pair {
+	const struct engine_spec *spec;
+	const struct engine_hooks *hooks; /* may be NULL */
+	struct control ctl[2];
+	json_t *ready[2], *connected, *result[2]; /* owned */
+	bool ended[2];				  /* sent its result or error */
+	bool stopping;
+	struct err failure; /* what a worker said went wrong; kind 0: nothing */
+};
+
+/* What a worker's error says, as ours. */
+static void pair_failed(struct pair *p, enum pair_side side, const json_t *m)
+{
+	if (p->failure.kind || p->stopping)
+		return;
+	const char *text = json_string_value(json_object_get(m, "text"));
+	int kind = (int)result_integer(m, "kind"), code = (int)result_integer(m, "code");
+	snprintf(p->failure.text, sizeof(p->failure.text), "%s: %s", pair_names[side],
+		 text ? text : "failed without saying why");
+	p->failure.kind =
+	    kind > ERR_NONE && kind <= ERR_UNSUPPORTED ? (enum err_kind)kind : ERR_SYSTEM;
+	p->failure.code = code > 0 ? code : EIO;
+}
+
+static void pair_keep(json_t **place, json_t *m)
+{
+	json_decref(*place);
+	*place = json_incref(m);
+}
+
+static void pair_interval(struct pair *p, enum pair_side side, const json_t *m)
+{
+	bool headline = engines_get(p->spec->test)->headline_client == (side == PAIR_CLIENT);
+	if (headline && p->hooks && p->hooks->on_interval)
+		p->hooks->on_interval(p->hooks->arg, m);
+}
+
+static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct err *err)
+{
+	pair_keep(&p->result[side], m);
+	p->ended[side] = true;
+	json_t *sent = json_object_get(m, "sent");
+	if (side != PAIR_CLIENT || !sent || p->ended[PAIR_SERVER])
+		return 0;
+	return control_send(&p->ctl[PAIR_SERVER],
+			    json_pack("{s:s,s:O}", "type", "sent", "packets", sent), err);
+}
+
+static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct err *err)
+{
+	const char *type = control_type(m);
+	if (str_eq(type, "ready"))
+		pair_keep(&p->ready[side], m);
+	else if (str_eq(type, "connected"))
+		pair_keep(&p->connected, m);
+	else if (str_eq(type, "interval"))
+		pair_interval(p, side, m);
+	else if (str_eq(type, "result"))
+		return pair_result(p, side, m, err);
+	else if (str_eq(type, "error")) {
+		pair_failed(p, side, m);
+		p->ended[side] = true;
+	} else
+		return err_input(err, "%s sent '%s', which is no message", pair_roles[side], type);
+	return 0;
+}
+
+static int pair_hear(struct pair *p, enum pair_side side, struct err *err)
+{
+	struct control *c = &p->ctl[side];
+	int r = control_fill(c, err);
+	json_t *m = NULL;
+	while (!r && (m = control_next(c, &r, err))) {
+		r = pair_message(p, side, m, err);
+		json_decref(m);
+	}
+	return r ? err_wrap(err, "%s", pair_roles[side]) : 0;
+}
+
+static void pair_stop(struct pair *p)
+{
+	struct err ignored =
+	    ERR_INIT; /* one that cannot be told is gone, and that is seen by reading */
+	for (int side = 0; side < 2; side++)
+		if (!p->ended[side] && !p->ctl[side].eof)
+			control_send(&p->ctl[side], json_pack("{s:s}", "type", "stop"), &ignored);
+}
+
+/* Waits for a message of either, at most until the deadline. -ETIMEDOUT sets no text. */
+static int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
+{
+	int64_t left = deadline_ns - clock_now_ns();
+	if (left <= 0)
+		return -ETIMEDOUT;
+	int stop_fd = p->hooks && p->hooks->stop_fd > 0 && !p->stopping ? p->hooks->stop_fd : -1;
+	struct pollfd fds[3] = {{.fd = stop_fd, .events = POLLIN}};
+	for (int side = 0; side < 2; side++)
+		fds[1 + side] = (struct pollfd){.fd = p->ctl[side].eof ? -1 : p->ctl[side].in,
+						.events = POLLIN};
+	struct timespec ts = {left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	int n = ppoll(fds, 3, &ts, NULL);
+	if (n < 0 && errno != EINTR)
+		return err_sys(err, errno, "waiting for the workers");
+	int r = 0;
+	for (int side = 0; n > 0 && side < 2 && !r; side++)
+		if (fds[1 + side].revents)
+			r = pair_hear(p, (enum pair_side)side, err);
+	if (!r && n > 0 && fds[0].revents) {
+		p->stopping = true;
+		pair_stop(p);
+	}
+	return r;
+}
+
+/* A worker whose channel ended before its last message has died. */
+static bool pair_dead(const struct pair *p, int side)
+{
+	return p->ctl[side].eof && !p->ended[side];
+}
+
+static int pair_trouble(const struct pair *p, struct err *err)
+{
+	for (int side = 0; side < 2; side++)
+		if (pair_dead(p, side))
+			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+	if (!p->failure.kind)
+		return 0;
+	*err = p->failure;
+	return -err->code;
+}
+
+static bool pair_both_ready(const struct pair *p)
+{
+	return p->ready[PAIR_CLIENT] && p->ready[PAIR_SERVER];
+}
+
+static bool pair_is_connected(const struct pair *p)
+{
+	return p->connected;
+}
+
+static bool pair_have_results(const struct pair *p)
+{
+	return p->result[PAIR_CLIENT] && p->result[PAIR_SERVER];
+}
+
+static int pair_until(struct pair *p, bool (*condition)(const struct pair *), int64_t deadline_ns,
+		      const char *what, struct err *err)
+{
+	while (!condition(p)) {
+		int r = pair_trouble(p, err);
+		if (!r)
+			r = pair_poll(p, deadline_ns, err);
+		if (r == -ETIMEDOUT && !err->kind)
+			return err_fail(err, ETIMEDOUT, "%s did not happen in time", what);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int pair_specify(struct pair *p, const struct ip *server, struct err *err)
+{
+	uint32_t session = 0;
+	while (!session)
+		if (getrandom(&session, sizeof(session), 0) < 0 && errno != EINTR)
+			return err_sys(err, errno, "choosing a session number");
+	for (int side = 0; side < 2; side++) {
+		json_t *m = engine_spec_json(p->spec);
+		json_t *protocol =
+		    json_pack("{s:s,s:i,s:s,s:I,s:s,s:s}", "type", "spec", "version", 1, "role",
+			      pair_names[side], "session", (json_int_t)session, "family",
+			      server->family == AF_INET6 ? "ipv6" : "ipv4", "clock", "shared");
+		json_object_update(m, protocol);
+		json_decref(protocol);
+		int r = control_send(&p->ctl[side], m, err);
+		if (r)
+			return err_wrap(err, "%s", pair_roles[side]);
+	}
+	return pair_until(p, pair_both_ready, clock_now_ns() + PAIR_SETUP_NS, "setting up", err);
+}
+
+static int pair_connect(struct pair *p, const struct ip *server, struct err *err)
+{
+	char address[ADDR_TEXT];
+	json_t *m =
+	    json_pack("{s:s,s:s,s:O}", "type", "connect", "address", ip_format(address, server),
+		      "port", json_object_get(p->ready[PAIR_SERVER], "port"));
+	if (!m)
+		return err_fail(err, EPROTO, "the server is ready without a port");
+	json_t *ports = json_object_get(p->ready[PAIR_SERVER], "ports");
+	if (ports)
+		json_object_set(m, "ports", ports);
+	int r = control_send(&p->ctl[PAIR_CLIENT], m, err);
+	if (r)
+		return err_wrap(err, "%s", pair_roles[PAIR_CLIENT]);
+	r = pair_until(p, pair_is_connected, clock_now_ns() + PAIR_SETUP_NS, "connecting", err);
+	if (!r && p->hooks && p->hooks->on_connected)
+		r = p->hooks->on_connected(p->hooks->arg, json_object_get(p->connected, "flow"),
+					   err);
+	return r;
+}
+
+static int pair_start(struct pair *p, int64_t at, struct err *err)
+{
+	json_int_t size = result_integer(p->connected, "size");
+	for (int side = 0; side < 2; side++) {
+		int r = control_send(&p->ctl[side],
+				     json_pack("{s:s,s:I,s:I}", "type", "start", "at_ns",
+					       (json_int_t)at, "size", size),
+				     err);
+		if (r)
+			return err_wrap(err, "%s", pair_roles[side]);
+	}
+	return 0;
+}
+
+static int64_t pair_deadline(const struct engine_spec *s, int64_t start)
+{
+	double seconds = 0;
+	if (s->test == TEST_THROUGHPUT)
+		seconds =
+		    (double)s->file_size * 8 / 1e6 * s->streams * (double)(s->count ? s->count : 1);
+	if (seconds > 1e9)
+		seconds = 1e9;
+	return start + s->warmup_ns + s->duration_ns + PAIR_GRACE_NS + (int64_t)(seconds * 1e9);
+}
+
+/* Until both results are in; when time is up, what the workers have by then. */
+static int pair_collect(struct pair *p, int64_t start, struct err *err)
+{
+	int r = pair_until(p, pair_have_results, pair_deadline(p->spec, start), "the result", err);
+	if (r != -ETIMEDOUT || p->failure.kind)
+		return r;
+	p->stopping = true;
+	pair_stop(p);
+	struct err second = ERR_INIT;
+	if (pair_until(p, pair_have_results, clock_now_ns() + 2 * PAIR_STOP_NS, "the result",
+		       &second))
+		return r;
+	*err = ERR_INIT;
+	return 0;
+}
+
+/* After a failure: both are told to stop, and whoever turns out to have died is named. */
+static int pair_abort(struct pair *p, struct err *err)
+{
+	int64_t deadline = clock_now_ns() + PAIR_STOP_NS;
+	struct err ignored = ERR_INIT;
+	bool dead[2] = {pair_dead(p, PAIR_CLIENT), pair_dead(p, PAIR_SERVER)};
+	p->stopping = true;
+	pair_stop(p);
+	while (!p->ctl[PAIR_CLIENT].eof || !p->ctl[PAIR_SERVER].eof)
+		if (pair_poll(p, deadline, &ignored))
+			break;
+	for (int side = 0; side < 2; side++)
+		if (pair_dead(p, side) && !dead[side] && !dead[!side])
+			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+	return -err->code;
+}
+
+static void pair_done(struct pair *p)
+{
+	for (int side = 0; side < 2; side++) {
+		control_done(&p->ctl[side]);
+		json_decref(p->ready[side]);
+		json_decref(p->result[side]);
+	}
+	json_decref(p->connected);
+}
+
+static int pair_run(struct pair *p, const struct ip *server, struct err *err)
+{
+	int r = pair_specify(p, server, err);
+	if (!r)
+		r = pair_connect(p, server, err);
+	if (r)
+		return r;
+	int64_t start = clock_now_ns() + PAIR_LEAD_NS;
+	r = pair_start(p, start, err);
+	return r ? r : pair_collect(p, start, err);
+}
+
+int engine_pair(const struct engine_spec *s, const struct ip *server,
+		const struct engine_ends *ends, const struct engine_hooks *hooks,
+		struct engine_result *out, struct err *err)
+{
+	struct pair p = {.spec = s, .hooks = hooks};
+	*err = ERR_INIT;
+	control_init(&p.ctl[PAIR_CLIENT], ends->client_out, ends->client_in);
+	control_init(&p.ctl[PAIR_SERVER], ends->server_out, ends->server_in);
+	int r = pair_run(&p, server, err);
+	if (r) {
+		r = pair_abort(&p, err);
+	} else {
+		json_t *flows = json_object_get(p.connected, "flow");
+		result_merge(s, p.result[PAIR_CLIENT], p.result[PAIR_SERVER], json_incref(flows),
+			     out);
+	}
+	pair_done(&p);
+	return r;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * result: what is common to all engines in a worker's findings, in the merged result, and in its
+ * JSON. It judges nothing. Used by run.c, worker.c, pair.c and the engines' report and merge.
+ */
+#include "core/engine/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/mem.h"
+#include "core/base/units.h"
+#include "core/engine/worker.h"
+
+json_t *result_real(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+double result_number(const json_t *j, const char *key)
+{
+	const json_t *v = json_object_get(j, key);
+	return json_is_null(v) ? (double)NAN : json_number_value(v);
+}
+
+int64_t result_integer(const json_t *j, const char *key)
+{
+	return json_integer_value(json_object_get(j, key));
+}
+
+static double result_seconds(int64_t ns)
+{
+	return (double)ns / NSEC_PER_SEC;
+}
+
+static double result_units(const struct worker *w, int k)
+{
+	double units = 0;
+	for (int i = 0; i < w->spec.streams; i++)
+		units += window_track_at(&w->streams[i].track, k);
+	return units;
+}
+
+static void result_add_tcp(const struct worker *w, int k, json_t *j)
+{
+	if (w->def->datagram || k >= w->sampled)
+		return;
+	int64_t retransmits = w->tcp_at[k].retransmits - w->tcp_at[k - 1].retransmits;
+	json_object_set_new(j, "retransmits", json_integer(retransmits));
+	json_object_set_new(j, "rtt_us", json_real(w->tcp_at[k].rtt_us));
+	json_object_set_new(j, "cwnd", json_real(w->tcp_at[k].cwnd));
+}
+
+/* The interval from edge k − 1 to edge k, or to `until` where that is sooner. */
+static json_t *result_interval(const struct worker *w, int k, int64_t until)
+{
+	int64_t from = window_edge(&w->win, k - 1), to = window_edge(&w->win, k);
+	if (to > until)
+		to = until;
+	double rate = (result_units(w, k) - result_units(w, k - 1)) / result_seconds(to - from);
+	json_t *j = json_pack("{s:f}", "t_s", result_seconds(to - w->win.begin_ns));
+	if (w->def->unit == UNIT_TRANSACTIONS)
+		json_object_set_new(j, "tps", json_real(rate));
+	if (w->def->unit == UNIT_PACKETS)
+		json_object_set_new(j, "pps", json_real(rate));
+	if (w->def->unit != UNIT_TRANSACTIONS) {
+		double bytes = w->def->unit == UNIT_PACKETS ? (double)w->spec.size : 1;
+		json_object_set_new(j, "bps", json_real(rate * bytes * 8));
+	}
+	if (!w->server)
+		result_add_tcp(w, k, j);
+	return j;
+}
+
+json_t *result_interval_message(const struct worker *w, int k)
+{
+	json_t *j = result_interval(w, k, INT64_MAX);
+	json_object_set_new(j, "type", json_string("interval"));
+	return j;
+}
+
+static json_t *result_intervals(const struct worker *w)
+{
+	json_t *list = json_array();
+	for (int k = 1; k < w->win.edges && window_edge(&w->win, k - 1) < w->stopped_ns; k++)
+		json_array_append_new(list, result_interval(w, k, w->stopped_ns));
+	return list;
+}
+
+static void result_add_cpu(const struct worker *w, json_t *j)
+{
+	struct cpu_use use;
+	cpu_between(&w->begin.cpu, &w->end.cpu, &use);
+	json_object_set_new(j, "cpu",
+			    json_integer(w->server ? w->spec.server_cpu : w->spec.client_cpu));
+	json_object_set_new(j, "cpu_user_s", result_real(use.user_s));
+	json_object_set_new(j, "cpu_system_s", result_real(use.system_s));
+	json_object_set_new(j, "cpu_busy", result_real(use.busy));
+	json_object_set_new(j, "cpu_steal", result_real(use.steal));
+	json_object_set_new(j, "cpu_softirq", result_real(use.softirq));
+}
+
+/* What the whole flow carried from client to server. TCP: by the kernel's count, since data that no
+ * one has read, and data sent twice, have crossed the network too. */
+static void result_add_totals(const struct worker *w, json_t *j)
+{
+	int64_t bytes = 0, packets = 0;
+	for (int i = 0; i < w->spec.streams; i++) {
+		struct socket_tcp tcp = {0};
+		if (!w->def->datagram)
+			socket_tcp_info(w->streams[i].fd, &tcp);
+		bytes += w->server ? tcp.bytes_received : tcp.bytes_sent;
+		bytes += w->streams[i].hello_bytes;
+		packets += w->streams[i].packets_all;
+	}
+	if (w->def->datagram)
+		bytes += packets * w->spec.size;
+	json_object_set_new(j, "total_bytes", json_integer(bytes));
+	json_object_set_new(j, "total_packets", json_integer(packets));
+}
+
+static void result_add_counts(const struct worker *w, json_t *j)
+{
+	double units = result_units(w, w->win.edges - 1) - result_units(w, 0);
+	bool bytes = w->def->unit == UNIT_BYTES;
+	double each = (double)w->spec.size;
+	if (w->def->unit == UNIT_TRANSACTIONS)
+		each += (double)w->spec.response_size;
+	json_object_set_new(j, "units", json_real(units));
+	json_object_set_new(j, "bytes", json_integer(llround(bytes ? units : units * each)));
+	json_object_set_new(j, "packets", json_integer(bytes ? 0 : llround(units)));
+	result_add_totals(w, j);
+}
+
+static void result_add_sockets(struct worker *w, json_t *j)
+{
+	json_object_set_new(j, "rcvbuf", json_integer(socket_rcvbuf(w->streams[0].fd)));
+	if (w->def->datagram)
+		return;
+	char congestion[16];
+	socket_congestion(w->streams[0].fd, congestion);
+	json_object_set_new(j, "congestion", json_string(congestion));
+	json_object_set_new(j, "retransmits",
+			    json_integer(w->end.tcp.retransmits - w->begin.tcp.retransmits));
+	json_object_set_new(j, "rtt_us", json_real(w->end.tcp.rtt_us));
+	json_object_set_new(j, "cwnd", json_real(w->end.tcp.cwnd));
+	json_object_set_new(j, "mss", json_integer(w->end.tcp.mss));
+}
+
+json_t *result_of_worker(struct worker *w)
+{
+	int64_t window = w->stopped_ns - w->win.begin_ns;
+	json_t *j = json_pack("{s:s,s:s,s:s,s:b,s:I}", "type", "result", "role",
+			      w->server ? "server" : "client", "test", w->def->name, "partial",
+			      w->partial, "window_ns", (json_int_t)(window > 0 ? window : 0));
+	result_add_counts(w, j);
+	result_add_cpu(w, j);
+	result_add_sockets(w, j);
+	json_object_set_new(j, "intervals", result_intervals(w));
+	if (w->def->report)
+		w->def->report(w, j);
+	return j;
+}
+
+void result_dist(const struct hist *h, struct engine_dist *out)
+{
+	bool any = h->count > 0;
+	*out = (struct engine_dist){
+	    .count = h->count,
+	    .mean = any ? hist_mean(h) : NAN,
+	    .stddev = h->count > 1 ? hist_stddev(h) : NAN,
+	    .min = any ? (double)h->min : NAN,
+	    .max = any ? (double)h->max : NAN,
+	    .p50 = any ? hist_quantile(h, 0.5) : NAN,
+	    .p90 = any ? hist_quantile(h, 0.9) : NAN,
+	    .p99 = any ? hist_quantile(h, 0.99) : NAN,
+	    .p999 = any ? hist_quantile(h, 0.999) : NAN,
+	};
+}
+
+void result_dist_get(const json_t *hist, struct engine_dist *out)
+{
+	struct hist *h = hist_new();
+	if (hist && hist_parse(hist, h))
+		hist_reset(h);
+	result_dist(h, out);
+	hist_free(h);
+}
+
+static void result_side(const json_t *j, struct engine_side *out)
+{
+	*out = (struct engine_side){
+	    .cpu_user_s = result_number(j, "cpu_user_s"),
+	    .cpu_system_s = result_number(j, "cpu_system_s"),
+	    .cpu_busy = result_number(j, "cpu_busy"),
+	    .cpu_steal = result_number(j, "cpu_steal"),
+	    .cpu_softirq = result_number(j, "cpu_softirq"),
+	    .bytes = result_integer(j, "bytes"),
+	    .packets = result_integer(j, "packets"),
+	    .window_ns = result_integer(j, "window_ns"),
+	    .cpu = (int)result_integer(j, "cpu"),
+	    .total_bytes = result_integer(j, "total_bytes"),
+	    .total_packets = result_integer(j, "total_packets"),
+	};
+}
+
+/* The headline's intervals, with what only the other side knows beside them. */
+static json_t *result_merge_intervals(const json_t *headline, const json_t *sender)
+{
+	static const char *const keys[][2] = {{"retransmits", "retransmits"},
+					      {"rtt_us", "rtt_us"},
+					      {"cwnd", "cwnd"},
+					      {"bps", "sent_bps"},
+					      {"pps", "sent_pps"}};
+	json_t *list = json_deep_copy(json_object_get(headline, "intervals"));
+	const json_t *others = json_object_get(sender, "intervals");
+	for (size_t i = 0; sender != headline && i < json_array_size(list); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+			json_t *v = json_object_get(json_array_get(others, i), keys[k][0]);
+			if (v)
+				json_object_set(json_array_get(list, i), keys[k][1], v);
+		}
+	return list;
+}
+
+static double result_rate(const json_t *j, const char *key)
+{
+	int64_t window = result_integer(j, "window_ns");
+	return window > 0 ? result_number(j, key) / result_seconds(window) : 0;
+}
+
+void result_merge(const struct engine_spec *s, const json_t *client, const json_t *server,
+		  json_t *flows, struct engine_result *out)
+{
+	const struct engine_def *def = engines_get(s->test);
+	const json_t *headline = def->headline_client ? client : server;
+	const char *congestion = json_string_value(json_object_get(client, "congestion"));
+	struct hist *none = hist_new();
+	*out = (struct engine_result){
+	    .test = s->test,
+	    .partial = json_is_true(json_object_get(client, "partial")) ||
+		       json_is_true(json_object_get(server, "partial")),
+	    .goodput_bps = 8 * result_rate(headline, "bytes"),
+	    .sent_bps = 8 * result_rate(client, "bytes"),
+	    .retransmits = result_integer(client, "retransmits"),
+	    .rtt_us = result_number(client, "rtt_us"),
+	    .cwnd = result_number(client, "cwnd"),
+	    .mss = (int)result_integer(client, "mss"),
+	    .intervals = result_merge_intervals(headline, client),
+	    .flows = flows,
+	    .size = s->size,
+	    .rcvbuf = result_integer(server, "rcvbuf"),
+	};
+	snprintf(out->congestion, sizeof(out->congestion), "%s", congestion ? congestion : "");
+	result_dist(none, &out->latency);
+	result_dist(none, &out->rate);
+	result_dist(none, &out->delay);
+	hist_free(none);
+	result_side(client, &out->client);
+	result_side(server, &out->server);
+	if (def->merge)
+		def->merge(s, client, server, out);
+}
+
+void engine_result_done(struct engine_result *r)
+{
+	json_decref(r->intervals);
+	json_decref(r->flows);
+	json_decref(r->pairs);
+	r->intervals = r->flows = r->pairs = NULL;
+}
+
+static json_t *result_dist_json(const struct engine_dist *d)
+{
+	json_t *j = json_object();
+	json_object_set_new(j, "count", json_integer(d->count));
+	json_object_set_new(j, "mean", result_real(d->mean));
+	json_object_set_new(j, "stddev", result_real(d->stddev));
+	json_object_set_new(j, "min", result_real(d->min));
+	json_object_set_new(j, "max", result_real(d->max));
+	json_object_set_new(j, "p50", result_real(d->p50));
+	json_object_set_new(j, "p90", result_real(d->p90));
+	json_object_set_new(j, "p99", result_real(d->p99));
+	json_object_set_new(j, "p999", result_real(d->p999));
+	return j;
+}
+
+static json_t *result_side_json(const struct engine_side *s)
+{
+	json_t *j = json_object();
+	json_object_set_new(j, "cpu", json_integer(s->cpu));
+	json_object_set_new(j, "cpu_user_s", result_real(s->cpu_user_s));
+	json_object_set_new(j, "cpu_system_s", result_real(s->cpu_system_s));
+	json_object_set_new(j, "cpu_busy", result_real(s->cpu_busy));
+	json_object_set_new(j, "cpu_steal", result_real(s->cpu_steal));
+	json_object_set_new(j, "cpu_softirq", result_real(s->cpu_softirq));
+	json_object_set_new(j, "bytes", json_integer(s->bytes));
+	json_object_set_new(j, "packets", json_integer(s->packets));
+	json_object_set_new(j, "window_ns", json_integer(s->window_ns));
+	json_object_set_new(j, "total_bytes", json_integer(s->total_bytes));
+	json_object_set_new(j, "total_packets", json_integer(s->total_packets));
+	return j;
+}
+
+static void result_json_rates(const struct engine_result *r, json_t *j)
+{
+	json_object_set_new(j, "goodput_bps", result_real(r->goodput_bps));
+	json_object_set_new(j, "sent_bps", result_real(r->sent_bps));
+	json_object_set_new(j, "pps", result_real(r->pps));
+	json_object_set_new(j, "sent_pps", result_real(r->sent_pps));
+	json_object_set_new(j, "offered_bps", result_real(r->offered_bps));
+	json_object_set_new(j, "offered_pps", result_real(r->offered_pps));
+	json_object_set_new(j, "missed", json_integer(r->missed));
+	json_object_set_new(j, "refused", json_integer(r->refused));
+	json_object_set_new(j, "lost", json_integer(r->lost));
+	json_object_set_new(j, "lost_host", json_integer(r->lost_host));
+	json_object_set_new(j, "reordered", json_integer(r->reordered));
+	json_object_set_new(j, "duplicated", json_integer(r->duplicated));
+	json_object_set_new(j, "late", json_integer(r->late));
+	json_object_set_new(j, "loss", result_real(r->loss));
+}
+
+json_t *engine_result_json(const struct engine_result *r)
+{
+	json_t *j = json_pack("{s:i,s:s,s:b}", "version", 1, "test", engine_test_name(r->test),
+			      "partial", r->partial);
+	result_json_rates(r, j);
+	json_object_set_new(j, "retransmits", json_integer(r->retransmits));
+	json_object_set_new(j, "rtt_us", result_real(r->rtt_us));
+	json_object_set_new(j, "cwnd", result_real(r->cwnd));
+	json_object_set_new(j, "mss", json_integer(r->mss));
+	json_object_set_new(j, "congestion", json_string(r->congestion));
+	json_object_set_new(j, "size", json_integer(r->size));
+	json_object_set_new(j, "rcvbuf", json_integer(r->rcvbuf));
+	json_object_set_new(j, "latency", result_dist_json(&r->latency));
+	json_object_set_new(j, "delay", result_dist_json(&r->delay));
+	json_object_set_new(j, "rate", result_dist_json(&r->rate));
+	json_object_set_new(j, "client", result_side_json(&r->client));
+	json_object_set_new(j, "server", result_side_json(&r->server));
+	json_object_set(j, "intervals", r->intervals);
+	json_object_set(j, "flows", r->flows);
+	if (r->pairs)
+		json_object_set(j, "pairs", r->pairs);
+	return j;
+}

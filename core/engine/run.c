@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run: the streams' threads, and beside them the one that watches clock and control channel.
+ *
+ * The watcher samples CPU and TCP figures at the edges of the window, sends intervals, and ends the
+ * threads by shutting their sockets down: a blocked call returns at once and the measured path
+ * needs no timeouts. It sleeps in poll() otherwise. Called by worker.c.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/engine/result.h"
+#include "core/engine/worker.h"
+
+#define RUN_SLICE_NS (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
+#define RUN_TICK_NS  (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
+#define RUN_GRACE_NS (10 * NSEC_PER_SEC)
+#define RUN_SLOWEST  1000000 /* bit/s that an open-ended transfer is given time for */
+#define RUN_STACK    (256 << 10)
+
+void run_fail(struct stream *s, int code, const char *what)
+{
+	struct worker *w = s->w;
+	if (worker_over(w) || (!w->def->open_end && clock_now_ns() >= w->win.end_ns))
+		return;
+	if (!code)
+		err_fail(&s->err, ECONNRESET, "stream %d: %s: the peer closed the connection",
+			 s->index, what);
+	else
+		err_sys(&s->err, code, "stream %d: %s", s->index, what);
+}
+
+bool run_sleep(const struct worker *w, int64_t until_ns)
+{
+	for (;;) {
+		int64_t now = clock_now_ns();
+		if (worker_over(w))
+			return false;
+		if (now >= until_ns)
+			return true;
+		clock_sleep_until_ns(until_ns - now > RUN_SLICE_NS ? now + RUN_SLICE_NS : until_ns);
+	}
+}
+
+static void *run_thread(void *arg)
+{
+	struct stream *s = arg;
+	struct worker *w = s->w;
+	prctl(PR_SET_TIMERSLACK, 1);
+	if (w->server || run_sleep(w, w->win.start_ns))
+		w->def->body[w->server ? 0 : 1](s);
+	while (write(w->done_fd, &(uint64_t){1}, sizeof(uint64_t)) < 0 && errno == EINTR)
+		;
+	return NULL;
+}
+
+static int run_start(struct worker *w, struct err *err)
+{
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, RUN_STACK);
+	int r = 0;
+	for (int i = 0; i < w->spec.streams && !r; i++) {
+		struct stream *s = &w->streams[i];
+		r = pthread_create(&s->thread, &attr, run_thread, s);
+		s->running = !r;
+	}
+	pthread_attr_destroy(&attr);
+	return r ? err_sys(err, r, "starting a thread for each stream") : 0;
+}
+
+static void run_over(struct worker *w)
+{
+	atomic_store(&w->over, true);
+	for (int i = 0; i < w->spec.streams; i++)
+		shutdown(w->streams[i].fd, SHUT_RDWR);
+}
+
+static void run_join(struct worker *w)
+{
+	for (int i = 0; i < w->spec.streams; i++) {
+		if (w->streams[i].running)
+			pthread_join(w->streams[i].thread, NULL);
+		w->streams[i].running = false;
+	}
+}
+
+static void run_sample_tcp(struct worker *w, struct socket_tcp *out)
+{
+	*out = (struct socket_tcp){0};
+	for (int i = 0; i < w->spec.streams && !w->def->datagram; i++) {
+		struct socket_tcp one = {0};
+		socket_tcp_info(w->streams[i].fd, &one);
+		out->retransmits += one.retransmits;
+		out->rtt_us += one.rtt_us / w->spec.streams;
+		out->cwnd += one.cwnd / w->spec.streams;
+		out->mss = one.mss;
+	}
+}
+
+static void run_sample(struct worker *w, struct worker_sample *out)
+{
+	cpu_sample(&out->cpu);
+	run_sample_tcp(w, &out->tcp);
+}
+
+/* Does what is due at each edge that has passed. */
+static int run_edges(struct worker *w, int64_t now, struct err *err)
+{
+	int r = 0;
+	while (!r && w->sampled < w->win.edges && window_edge(&w->win, w->sampled) <= now) {
+		int k = w->sampled++;
+		run_sample_tcp(w, &w->tcp_at[k]);
+		if (k == 0)
+			run_sample(w, &w->begin);
+		else
+			r = control_send(&w->ctl, result_interval_message(w, k), err);
+		if (k == w->win.edges - 1 && !w->win.open) {
+			run_sample(w, &w->end);
+			w->stopped_ns = w->win.end_ns;
+		}
+	}
+	return r;
+}
+
+static int run_message(struct worker *w, json_t *m, struct err *err)
+{
+	if (str_eq(control_type(m), "stop")) {
+		w->partial = !w->stopped_ns;
+		run_over(w);
+	} else if (str_eq(control_type(m), "sent") && w->def->settled && !w->totals) {
+		w->totals = json_incref(m);
+		w->totals_ns = clock_now_ns();
+	} else {
+		return err_input(err, "message '%s' is not expected while streams run",
+				 control_type(m));
+	}
+	return 0;
+}
+
+static int run_control(struct worker *w, struct err *err)
+{
+	int r = control_fill(&w->ctl, err);
+	if (!r && w->ctl.eof)
+		return err_fail(err, ECANCELED, "the control channel was closed");
+	json_t *m = NULL;
+	while (!r && (m = control_next(&w->ctl, &r, err))) {
+		r = run_message(w, m, err);
+		json_decref(m);
+	}
+	return r;
+}
+
+static int64_t run_deadline(const struct worker *w)
+{
+	int64_t end = w->win.end_ns + RUN_GRACE_NS;
+	if (w->def->open_end) {
+		double files = (double)w->spec.file_size * 8 / RUN_SLOWEST * w->spec.streams *
+			       (double)(w->spec.count ? w->spec.count : 1);
+		end += files < 1e9 ? (int64_t)(files * 1e9) : (int64_t)1e18;
+	}
+	return end;
+}
+
+/* When the watcher has to look again if nothing happens. */
+static int64_t run_next(const struct worker *w, int64_t now)
+{
+	if (w->sampled < w->win.edges)
+		return window_edge(&w->win, w->sampled);
+	if (w->def->settled && w->server)
+		return now + RUN_TICK_NS;
+	int64_t over = w->win.end_ns + w->def->linger_ns;
+	return !w->def->open_end && !worker_over(w) ? over : run_deadline(w);
+}
+
+static int run_clock(struct worker *w, int64_t now, struct err *err)
+{
+	int r = run_edges(w, now, err);
+	if (r || worker_over(w))
+		return r;
+	if (now >= run_deadline(w))
+		return err_fail(err, ETIMEDOUT, "the streams did not end in time");
+	if (w->def->open_end || now < w->win.end_ns + w->def->linger_ns)
+		return 0;
+	if (!w->server || !w->def->settled || w->def->settled(w, now))
+		run_over(w);
+	return 0;
+}
+
+/* One wait: threads that end, control, the clock. */
+static int run_wait(struct worker *w, struct err *err)
+{
+	int64_t now = clock_now_ns(), next = run_next(w, now), left = next - now;
+	struct timespec ts = {0};
+	if (left > 0)
+		ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	struct pollfd fds[2] = {{.fd = w->ctl.in, .events = POLLIN},
+				{.fd = w->done_fd, .events = POLLIN}};
+	int n = ppoll(fds, 2, &ts, NULL), r = 0;
+	if (n < 0 && errno != EINTR)
+		return err_sys(err, errno, "waiting for streams");
+	uint64_t ended = 0;
+	if (n > 0 && fds[1].revents && read(w->done_fd, &ended, sizeof(ended)) > 0)
+		w->ended += (int)ended;
+	if (n > 0 && fds[0].revents)
+		r = run_control(w, err);
+	return r ? r : run_clock(w, clock_now_ns(), err);
+}
+
+static const struct err *run_failed(const struct worker *w)
+{
+	for (int i = 0; i < w->spec.streams; i++)
+		if (w->streams[i].err.kind)
+			return &w->streams[i].err;
+	return NULL;
+}
+
+/* Until all threads have ended and, where there is one, the fixed end has passed. */
+static int run_watch(struct worker *w, struct err *err)
+{
+	while (w->ended < w->spec.streams ||
+	       (!w->def->open_end && !worker_over(w) && !w->stopped_ns)) {
+		int r = run_wait(w, err);
+		if (r)
+			return r;
+		if (w->ended && !worker_over(w) && run_failed(w))
+			run_over(w);
+	}
+	return 0;
+}
+
+static void run_prepare(struct worker *w)
+{
+	w->tcp_at = mem_zalloc((size_t)w->win.edges * sizeof(*w->tcp_at));
+	for (int i = 0; i < w->spec.streams; i++) {
+		struct stream *s = &w->streams[i];
+		window_track_init(&s->track, &w->win, w->def->max_gap_ns[w->server ? 0 : 1]);
+		if (w->def->prepare)
+			w->def->prepare(s);
+	}
+}
+
+/* When the count ended, of a run without a fixed end or that was stopped before it. */
+static int64_t run_last(const struct worker *w)
+{
+	int64_t last = 0;
+	for (int i = 0; i < w->spec.streams; i++)
+		if (w->streams[i].track.last_ns > last)
+			last = w->streams[i].track.last_ns;
+	return w->partial ? clock_now_ns() : last;
+}
+
+int run_streams(struct worker *w, struct err *err)
+{
+	w->done_fd = eventfd(0, EFD_CLOEXEC);
+	if (w->done_fd < 0)
+		return err_sys(err, errno, "eventfd");
+	run_prepare(w);
+	int r = run_start(w, err);
+	if (!r)
+		r = run_watch(w, err);
+	run_over(w);
+	run_join(w);
+	if (r)
+		return r;
+	const struct err *failed = run_failed(w);
+	if (failed) {
+		*err = *failed;
+		return -err->code;
+	}
+	if (!w->sampled) /* ended before the window began: an empty one */
+		run_sample(w, &w->begin);
+	if (!w->stopped_ns) {
+		w->stopped_ns = run_last(w);
+		run_sample(w, &w->end);
+	}
+	return 0;
+}

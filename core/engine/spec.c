@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spec: what to measure, as a struct and as JSON, by one table for both ways.
+ *
+ * A key takes a number in the unit of its name, or a text with a unit; with a text the short name
+ * without unit may be used ("duration": "2s"). Keys of the protocol (type, role, …) are let
+ * through; worker.c reads those. Used by the worker, the driver, the harness and `vpclab engine`.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/engine/cpu.h"
+#include "core/engine/engine.h"
+#include "core/engine/engines.h"
+
+enum spec_kind {
+	SPEC_TIME,
+	SPEC_RATE,
+	SPEC_PPS,
+	SPEC_SIZE,
+	SPEC_COUNT,
+	SPEC_INT,
+	SPEC_BOOL,
+	SPEC_TEXT
+};
+
+struct spec_key {
+	const char *name, *brief; /* brief: the name without unit; the same where it has none */
+	enum spec_kind kind;
+	size_t offset, size; /* of the member */
+	int64_t min, max;
+};
+
+#define SPEC_DAY (24 * 3600 * NSEC_PER_SEC)
+#define AT(m)	 offsetof(struct engine_spec, m), sizeof(((struct engine_spec *)0)->m)
+
+static const struct spec_key spec_keys[] = {
+    {"duration_ns", "duration", SPEC_TIME, AT(duration_ns), NSEC_PER_MSEC, SPEC_DAY},
+    {"warmup_ns", "warmup", SPEC_TIME, AT(warmup_ns), 0, SPEC_DAY},
+    {"interval_ns", "interval", SPEC_TIME, AT(interval_ns), NSEC_PER_MSEC, SPEC_DAY},
+    {"streams", "streams", SPEC_INT, AT(streams), 1, 1000},
+    {"size", "size", SPEC_SIZE, AT(size), 0, 1 << 30},
+    {"response_size", "response_size", SPEC_SIZE, AT(response_size), 1, 1 << 30},
+    {"rate_bps", "rate", SPEC_RATE, AT(rate_bps), 0, INT64_C(1000000000000000)},
+    {"rate_pps", "rate_packets", SPEC_PPS, AT(rate_pps), 0, NSEC_PER_SEC},
+    {"file_size", "file_size", SPEC_SIZE, AT(file_size), 1, INT64_C(1) << 50},
+    {"count", "count", SPEC_COUNT, AT(count), 0, INT64_C(1) << 40},
+    {"no_delay", "no_delay", SPEC_BOOL, AT(no_delay), 0, 1},
+    {"congestion", "congestion", SPEC_TEXT, AT(congestion), 0, 0},
+    {"client_cpu", "client_cpu", SPEC_INT, AT(client_cpu), -1, 1023},
+    {"server_cpu", "server_cpu", SPEC_INT, AT(server_cpu), -1, 1023},
+    {"dscp", "dscp", SPEC_INT, AT(dscp), 0, 63},
+    {"rcvbuf", "rcvbuf", SPEC_SIZE, AT(rcvbuf), 0, INT32_MAX},
+    {"sndbuf", "sndbuf", SPEC_SIZE, AT(sndbuf), 0, INT32_MAX},
+    {"bind_device", "bind_device", SPEC_TEXT, AT(bind_device), 0, 0},
+};
+
+static const char *const spec_others[] = {"test",    "type",   "version", "role",
+					  "session", "family", "clock"};
+
+void engine_spec_default(struct engine_spec *s, enum engine_test test)
+{
+	bool two = cpu_allowed(1) >= 0;
+	*s = (struct engine_spec){
+	    .test = test,
+	    .duration_ns = 5 * NSEC_PER_SEC,
+	    .warmup_ns = NSEC_PER_SEC,
+	    .interval_ns = 500 * NSEC_PER_MSEC,
+	    .streams = 1,
+	    .response_size = 1,
+	    .file_size = 999999999,
+	    .congestion = "cubic",
+	    .client_cpu = two ? cpu_allowed(0) : -1,
+	    .server_cpu = two ? cpu_allowed(1) : -1,
+	};
+	if (engines_get(test)->defaults)
+		engines_get(test)->defaults(s);
+}
+
+static int64_t spec_load(const struct spec_key *k, const struct engine_spec *s)
+{
+	const char *at = (const char *)s + k->offset;
+	if (k->kind == SPEC_BOOL)
+		return *(const bool *)at;
+	return k->size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
+}
+
+static void spec_store(const struct spec_key *k, struct engine_spec *s, int64_t v)
+{
+	char *at = (char *)s + k->offset;
+	if (k->kind == SPEC_BOOL)
+		*(bool *)at = v;
+	else if (k->size == sizeof(int))
+		*(int *)at = (int)v;
+	else
+		*(int64_t *)at = v;
+}
+
+json_t *engine_spec_json(const struct engine_spec *s)
+{
+	json_t *j = json_object();
+	json_object_set_new(j, "test", json_string(engine_test_name(s->test)));
+	for (size_t i = 0; i < ARRAY_SIZE(spec_keys); i++) {
+		const struct spec_key *k = &spec_keys[i];
+		json_t *v = k->kind == SPEC_TEXT   ? json_string((const char *)s + k->offset)
+			    : k->kind == SPEC_BOOL ? json_boolean(spec_load(k, s))
+						   : json_integer(spec_load(k, s));
+		json_object_set_new(j, k->name, v);
+	}
+	return j;
+}
+
+static int spec_unit(const struct spec_key *k, const char *text, int64_t *v, struct err *err)
+{
+	switch (k->kind) {
+	case SPEC_TIME:
+		return units_parse_time(text, v, err);
+	case SPEC_RATE:
+		return units_parse_rate(text, v, err);
+	case SPEC_PPS:
+		return units_parse_pps(text, v, err);
+	case SPEC_SIZE:
+		return units_parse_size(text, v, err);
+	default:
+		return units_parse_int(text, k->min, k->max, v, err);
+	}
+}
+
+static int spec_text(const struct spec_key *k, const json_t *j, struct engine_spec *s,
+		     struct err *err)
+{
+	const char *text = json_string_value(j);
+	if (!text)
+		return err_input(err, "%s: must be a text", k->name);
+	if (strlen(text) >= k->size)
+		return err_input(err, "%s: '%s' is longer than %zu characters", k->name, text,
+				 k->size - 1);
+	snprintf((char *)s + k->offset, k->size, "%s", text);
+	return 0;
+}
+
+static int spec_number(const struct spec_key *k, const json_t *j, struct engine_spec *s,
+		       struct err *err)
+{
+	int64_t v;
+	if (json_is_integer(j))
+		v = json_integer_value(j);
+	else if (json_is_real(j) && nearbyint(json_real_value(j)) == json_real_value(j) &&
+		 fabs(json_real_value(j)) < 9e15)
+		v = (int64_t)json_real_value(j);
+	else if (json_is_string(j)) {
+		if (spec_unit(k, json_string_value(j), &v, err))
+			return err_wrap(err, "%s", k->name);
+	} else
+		return err_input(err, "%s: must be a whole number", k->name);
+	if (v < k->min || v > k->max)
+		return err_input(err, "%s: %lld is not within %lld to %lld", k->name, (long long)v,
+				 (long long)k->min, (long long)k->max);
+	spec_store(k, s, v);
+	return 0;
+}
+
+static int spec_value(const struct spec_key *k, const json_t *j, struct engine_spec *s,
+		      struct err *err)
+{
+	if (k->kind == SPEC_TEXT)
+		return spec_text(k, j, s, err);
+	if (k->kind != SPEC_BOOL)
+		return spec_number(k, j, s, err);
+	if (!json_is_boolean(j))
+		return err_input(err, "%s: must be true or false", k->name);
+	spec_store(k, s, json_is_true(j));
+	return 0;
+}
+
+static int spec_unknown(const char *key, struct err *err)
+{
+	const char *names[ARRAY_SIZE(spec_keys) * 2 + ARRAY_SIZE(spec_others)];
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(spec_keys); i++) {
+		names[n++] = spec_keys[i].name;
+		names[n++] = spec_keys[i].brief;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(spec_others); i++)
+		names[n++] = spec_others[i];
+	const char *near = str_suggest(key, names, n);
+	return near ? err_input(err, "unknown key '%s'; did you mean '%s'?", key, near)
+		    : err_input(err, "unknown key '%s'", key);
+}
+
+static int spec_set(const char *key, const json_t *j, struct engine_spec *s, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(spec_others); i++)
+		if (str_eq(key, spec_others[i]))
+			return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(spec_keys); i++) {
+		const struct spec_key *k = &spec_keys[i];
+		if (str_eq(key, k->name))
+			return spec_value(k, j, s, err);
+		if (!str_eq(key, k->brief))
+			continue;
+		if (!json_is_string(j))
+			return err_input(err,
+					 "%s: write a text with its unit, or '%s' with a number",
+					 key, k->name);
+		return spec_value(k, j, s, err);
+	}
+	return spec_unknown(key, err);
+}
+
+/* What hangs together between keys. */
+static int spec_check(const struct engine_spec *s, struct err *err)
+{
+	if (s->duration_ns / s->interval_ns > 100000)
+		return err_input(err, "interval_ns: more than 100000 intervals in duration_ns");
+	if (s->rate_bps && s->rate_pps)
+		return err_input(err, "rate_pps: give rate_bps or rate_pps, not both");
+	if ((s->rate_bps || s->rate_pps) && s->test != TEST_UDP_STREAM)
+		return err_input(err, "%s: only udp_stream is paced, not %s",
+				 s->rate_bps ? "rate_bps" : "rate_pps", engine_test_name(s->test));
+	if (s->count && s->test != TEST_THROUGHPUT)
+		return err_input(err, "count: only throughput counts transactions, not %s",
+				 engine_test_name(s->test));
+	return engines_get(s->test)->check ? engines_get(s->test)->check(s, err) : 0;
+}
+
+int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err)
+{
+	if (!json_is_object(j))
+		return err_input(err, "a specification is a JSON object");
+	const char *test = json_string_value(json_object_get(j, "test"));
+	if (!test)
+		return err_input(err, "test: name the test, such as \"tcp_stream\"");
+	struct engine_spec spec;
+	int r = engine_test_parse(test, &spec.test, err);
+	if (r)
+		return err_wrap(err, "test");
+	engine_spec_default(&spec, spec.test);
+	const char *key;
+	json_t *value;
+	json_object_foreach((json_t *)j, key, value)
+	{
+		r = spec_set(key, value, &spec, err);
+		if (r)
+			return r;
+	}
+	r = spec_check(&spec, err);
+	if (!r)
+		*s = spec;
+	return r;
+}

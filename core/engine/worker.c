@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * worker: one process's side of the protocol in engine.h, message by message.
+ *
+ * The control channel is always heard: while waiting for messages, for connections, and (in run.c)
+ * while streams run. Its end ends the worker. Nothing here touches measured data. Called by
+ * `vpclab engine --stdio` and by whoever forks a worker.
+ */
+#include "core/engine/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+
+#define WORKER_IDLE_NS (600 * NSEC_PER_SEC) /* without a start, a forgotten worker ends itself */
+
+static int worker_timeout_ms(int64_t deadline_ns)
+{
+	int64_t left = deadline_ns - clock_now_ns();
+	if (left <= 0)
+		return 0;
+	left = (left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+	return left > 60000 ? 60000 : (int)left;
+}
+
+/* Reads control; its end, or any message (only "stop" can come), cancels what is being waited for.
+ */
+static int worker_interrupted(struct worker *w, struct err *err)
+{
+	int r = control_fill(&w->ctl, err);
+	if (r)
+		return r;
+	if (w->ctl.eof)
+		return err_fail(err, ECANCELED, "the control channel was closed");
+	json_t *m = control_next(&w->ctl, &r, err);
+	if (m)
+		r = err_fail(err, ECANCELED, "stopped by a message ('%s') before the start",
+			     control_type(m));
+	json_decref(m);
+	return r;
+}
+
+int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, struct err *err)
+{
+	for (;;) {
+		struct pollfd fds[2] = {{.fd = fd, .events = events},
+					{.fd = w->ctl.in, .events = POLLIN}};
+		int n = poll(fds, 2, worker_timeout_ms(deadline_ns));
+		if (n < 0 && errno != EINTR)
+			return err_sys(err, errno, "waiting for a socket");
+		if (n > 0 && fds[1].revents) {
+			int r = worker_interrupted(w, err);
+			if (r)
+				return r;
+		}
+		if (n > 0 && fds[0].revents)
+			return 0;
+		if (n <= 0 && clock_now_ns() >= deadline_ns)
+			return -ETIMEDOUT;
+	}
+}
+
+/* Polls control, and on the server what knocks; then attaches and reads. */
+static int worker_poll(struct worker *w, int64_t deadline_ns, struct err *err)
+{
+	int n = 0;
+	struct pollfd *fds = mem_zalloc((size_t)(w->spec.streams + 2) * sizeof(*fds));
+	if (w->server && w->streams)
+		n = setup_pollfds(w, fds);
+	fds[n] = (struct pollfd){.fd = w->ctl.in, .events = POLLIN};
+	int r = poll(fds, (nfds_t)n + 1, worker_timeout_ms(deadline_ns));
+	bool control = r > 0 && fds[n].revents;
+	bool knocks = r > control;
+	free(fds);
+	if (r < 0 && errno != EINTR)
+		return err_sys(err, errno, "waiting for messages");
+	r = knocks ? setup_attach(w, err) : 0;
+	if (!r && control)
+		r = control_fill(&w->ctl, err);
+	return r;
+}
+
+/* The next message; NULL and *r on failure, the channel's end or the deadline. */
+static json_t *worker_message(struct worker *w, int64_t deadline_ns, int *r, struct err *err)
+{
+	for (;;) {
+		json_t *m = control_next(&w->ctl, r, err);
+		if (m || *r)
+			return m;
+		if (w->ctl.eof)
+			*r = err_fail(err, ECANCELED, "the control channel was closed");
+		else if (clock_now_ns() >= deadline_ns)
+			*r = err_fail(err, ETIMEDOUT, "no message within %lld s",
+				      (long long)(WORKER_IDLE_NS / NSEC_PER_SEC));
+		else
+			*r = worker_poll(w, deadline_ns, err);
+		if (*r)
+			return NULL;
+	}
+}
+
+/* The keys of the spec message that are the protocol's. */
+static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
+{
+	const char *role = json_string_value(json_object_get(m, "role"));
+	const char *family = json_string_value(json_object_get(m, "family"));
+	const char *clock = json_string_value(json_object_get(m, "clock"));
+	const json_t *version = json_object_get(m, "version");
+	if (!str_eq(control_type(m), "spec"))
+		return err_input(err, "type: the first message must be 'spec', this is '%s'",
+				 control_type(m));
+	if (version && json_integer_value(version) != 1)
+		return err_input(err, "version: this program speaks version 1");
+	if (!str_eq(role, "server") && !str_eq(role, "client"))
+		return err_input(err, "role: must be 'server' or 'client'");
+	if (clock && !str_eq(clock, "shared"))
+		return err_input(err,
+				 "clock: only 'shared' is possible: both workers on one machine");
+	if (family && !str_eq(family, "ipv4") && !str_eq(family, "ipv6"))
+		return err_input(err, "family: must be 'ipv4' or 'ipv6'");
+	w->server = str_eq(role, "server");
+	w->family = str_eq(family, "ipv6") ? AF_INET6 : AF_INET;
+	w->session = (uint32_t)json_integer_value(json_object_get(m, "session"));
+	return 0;
+}
+
+static void worker_streams(struct worker *w)
+{
+	size_t size = sizeof(*w->streams) * (size_t)w->spec.streams;
+	if (posix_memalign((void **)&w->streams, _Alignof(struct stream), size))
+		abort(); /* as mem.h does without memory */
+	memset(w->streams, 0, size);
+	for (int i = 0; i < w->spec.streams; i++) {
+		w->streams[i].w = w;
+		w->streams[i].index = i;
+		w->streams[i].fd = -1;
+	}
+}
+
+static void worker_raise_files(void)
+{
+	struct rlimit files;
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static int worker_specified(struct worker *w, struct err *err)
+{
+	int r;
+	json_t *m = worker_message(w, clock_now_ns() + WORKER_IDLE_NS, &r, err);
+	if (!m)
+		return r;
+	r = worker_protocol(w, m, err);
+	if (!r)
+		r = engine_spec_parse(m, &w->spec, err);
+	json_decref(m);
+	if (r)
+		return r;
+	w->def = engines_get(w->spec.test);
+	int cpu = w->server ? w->spec.server_cpu : w->spec.client_cpu;
+	r = cpu < 0 ? 0 : cpu_pin(cpu, w->server ? "server_cpu" : "client_cpu", err);
+	if (r)
+		return r;
+	worker_raise_files();
+	worker_streams(w);
+	json_t *ready = json_pack("{s:s}", "type", "ready");
+	if (w->server && (r = setup_server(w, ready, err))) {
+		json_decref(ready);
+		return r;
+	}
+	return control_send(&w->ctl, ready, err);
+}
+
+/* Without a size asked for, a UDP stream fills the path's MTU, as far as it is known here. */
+static void worker_size(struct worker *w)
+{
+	if (w->spec.size || w->def->unit != UNIT_PACKETS)
+		return;
+	int headers = w->family == AF_INET6 ? 48 : 28;
+	int mtu = socket_mtu(w->streams[0].fd);
+	w->spec.size = mtu > headers + 64 && mtu <= 9000 ? mtu - headers : 1500 - headers;
+}
+
+static int worker_connect(struct worker *w, const json_t *m, struct err *err)
+{
+	if (w->server)
+		return err_input(err, "connect: that is for the client");
+	int r = setup_connect(w, m, err);
+	if (r)
+		return r;
+	worker_size(w);
+	json_t *flows = json_array();
+	bool answered = true;
+	for (int i = 0; i < w->spec.streams; i++) {
+		json_array_append_new(flows, socket_flow(w->streams[i].fd, w->def->datagram));
+		answered &= w->streams[i].attached || !w->def->datagram;
+	}
+	return control_send(&w->ctl,
+			    json_pack("{s:s,s:o,s:I,s:b}", "type", "connected", "flow", flows,
+				      "size", (json_int_t)w->spec.size, "answered", answered),
+			    err);
+}
+
+static int worker_start(struct worker *w, const json_t *m, struct err *err)
+{
+	int64_t at = json_integer_value(json_object_get(m, "at_ns"));
+	const json_t *size = json_object_get(m, "size");
+	if (json_is_integer(size))
+		w->spec.size = json_integer_value(size);
+	struct window_times t = {at, w->spec.warmup_ns, w->spec.duration_ns, w->spec.interval_ns};
+	window_init(&w->win, &t, w->def->open_end);
+	int64_t late = clock_now_ns() - at;
+	if (late > w->spec.warmup_ns + 10 * NSEC_PER_MSEC)
+		return err_fail(err, ETIME,
+				"start: the message came %lld ms after its time, later than "
+				"the warm-up",
+				(long long)(late / NSEC_PER_MSEC));
+	while (w->server && !setup_complete(w)) {
+		if (clock_now_ns() > at + w->spec.warmup_ns + NSEC_PER_SEC)
+			return err_fail(err, ETIMEDOUT,
+					"start: not all of the %d streams have connected",
+					w->spec.streams);
+		int r = worker_poll(w, clock_now_ns() + 10 * NSEC_PER_MSEC, err);
+		if (r)
+			return r;
+		if (w->ctl.eof)
+			return err_fail(err, ECANCELED, "the control channel was closed");
+	}
+	if (!w->server && w->streams[0].fd < 0)
+		return err_input(err, "start: the client was not told to connect");
+	return 0;
+}
+
+/* From the answer "ready" to the start. */
+static int worker_prepare(struct worker *w, struct err *err)
+{
+	int64_t deadline = clock_now_ns() + WORKER_IDLE_NS;
+	for (;;) {
+		int r;
+		json_t *m = worker_message(w, deadline, &r, err);
+		if (!m)
+			return r;
+		bool start = str_eq(control_type(m), "start");
+		if (start)
+			r = worker_start(w, m, err);
+		else if (str_eq(control_type(m), "connect"))
+			r = worker_connect(w, m, err);
+		else
+			r = err_fail(err, ECANCELED, "'%s' before the start", control_type(m));
+		json_decref(m);
+		if (r || start)
+			return r;
+	}
+}
+
+static int worker_run(struct worker *w, struct err *err)
+{
+	int r = worker_specified(w, err);
+	if (!r)
+		r = worker_prepare(w, err);
+	if (!r)
+		r = run_streams(w, err);
+	return r ? r : control_send(&w->ctl, result_of_worker(w), err);
+}
+
+static void worker_tell(struct worker *w, const struct err *err)
+{
+	struct err ignored = ERR_INIT;
+	control_send(&w->ctl,
+		     json_pack("{s:s,s:s,s:i,s:i}", "type", "error", "text", err->text, "code",
+			       err->code, "kind", (int)err->kind),
+		     &ignored);
+}
+
+static void worker_done(struct worker *w)
+{
+	for (int i = 0; w->streams && i < w->spec.streams; i++) {
+		struct stream *s = &w->streams[i];
+		if (s->own && w->def->release)
+			w->def->release(s);
+		window_track_done(&s->track);
+	}
+	setup_close(w);
+	if (w->done_fd >= 0)
+		close(w->done_fd);
+	free(w->tcp_at);
+	free(w->streams);
+	json_decref(w->totals);
+	control_done(&w->ctl);
+}
+
+int engine_stdio(int in_fd, int out_fd, struct err *err)
+{
+	struct worker w = {.listen_fd = -1, .done_fd = -1};
+	control_init(&w.ctl, in_fd, out_fd);
+	int r = worker_run(&w, err);
+	if (r && !w.ctl.eof)
+		worker_tell(&w, err);
+	worker_done(&w);
+	return r;
+}

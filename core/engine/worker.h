@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * worker: one side of a measurement, while it runs. Private to this folder.
+ *
+ * worker.c speaks the protocol, setup.c makes the sockets, run.c runs the streams' threads and
+ * watches the clock and the control channel beside them, the engine's file has the threads' bodies.
+ */
+#ifndef VPCLAB_ENGINE_WORKER_H
+#define VPCLAB_ENGINE_WORKER_H
+
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/err.h"
+#include "core/engine/control.h"
+#include "core/engine/cpu.h"
+#include "core/engine/engine.h"
+#include "core/engine/engines.h"
+#include "core/engine/socket.h"
+#include "core/engine/window.h"
+
+struct stream {
+	struct worker *w;
+	int index;
+	int fd;	       /* connected (server of udp_stream: bound) */
+	int port;      /* server, UDP: where it is bound */
+	bool attached; /* server: its client has shown itself */
+	pthread_t thread;
+	bool running;		   /* the thread was made and not yet joined */
+	struct window_track track; /* headline count: bytes, datagrams or transactions */
+	int64_t packets_all;	   /* datagrams or transactions of all phases, by the thread */
+	int64_t hello_bytes;	   /* by UDP; both ways know it alike */
+	void *own;		   /* the engine's */
+	struct err err;		   /* why it ended early; kind 0: it did not */
+} __attribute__((aligned(128)));
+
+struct worker_sample { /* at an edge of the window */
+	struct cpu_sample cpu;
+	struct socket_tcp tcp;
+};
+
+struct worker {
+	struct control ctl;
+	struct engine_spec spec;
+	const struct engine_def *def;
+	bool server;
+	int family;
+	uint32_t session;
+	int listen_fd;		/* TCP server, until all streams are there */
+	struct stream *streams; /* spec.streams of them */
+	struct window win;
+	int done_fd;	  /* eventfd: a thread has ended */
+	int ended;	  /* threads that have */
+	atomic_bool over; /* threads: end now, errors are no errors any more */
+	bool partial;	  /* told to stop before the end */
+	int64_t
+	    stopped_ns; /* when the count ended: window end, or earlier, or the end of the work */
+	struct worker_sample begin, end;
+	struct socket_tcp *tcp_at; /* [edges], at each edge passed; heap */
+	int sampled;		   /* edges sampled */
+	json_t *totals;		   /* server: the client's "sent" message; owned */
+	int64_t totals_ns;	   /* when that came */
+	struct err err;
+};
+
+/* True when the stream's thread must end; cheap. */
+static inline bool worker_over(const struct worker *w)
+{
+	return atomic_load_explicit(&w->over, memory_order_relaxed);
+}
+
+/*
+ * Waits for `events` on fd until the deadline, and for the control channel: its end, or a "stop",
+ * gives -ECANCELED. -ETIMEDOUT sets no error text.
+ */
+int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, struct err *err);
+
+/* setup.c: sockets. */
+int setup_server(struct worker *w, json_t *ready, struct err *err); /* adds "port", "ports" */
+int setup_attach(struct worker *w, struct err *err); /* server: takes what knocks, never waits */
+bool setup_complete(const struct worker *w);	     /* server: all streams have their client */
+int setup_pollfds(const struct worker *w,
+		  struct pollfd *out); /* server: where to wait for knocks */
+int setup_connect(struct worker *w, const json_t *connect, struct err *err);
+void setup_close(struct worker *w);
+
+/* run.c: from the start to the end. */
+int run_streams(struct worker *w, struct err *err);
+
+/* For the bodies. Records why a stream cannot go on, unless the end explains it. */
+void run_fail(struct stream *s, int code, const char *what);
+/* Sleeps until then in slices, so that the end is noticed; false: over. */
+bool run_sleep(const struct worker *w, int64_t until_ns);
+
+/* result.c: what this worker found, as its "result" message. */
+json_t *result_of_worker(struct worker *w);
+
+#endif

@@ -96,9 +96,9 @@ struct engine_side {			 /* one worker */
 	int64_t window_ns;	/* the window it counted over */
 	/* Payload bytes of the whole flow, hello, warm-up and tail too: what kernel counters see.
 	 */
-	int64_t total_bytes;
-	int64_t total_packets; /* likewise, datagrams or transactions; without hello */
-	int cpu;	       /* that it was kept on; -1 = free */
+	int64_t bytes_all;
+	int64_t packets_all; /* likewise, datagrams or transactions; without hello */
+	int cpu;	     /* that it was kept on; -1 = free */
 };
 
 struct engine_result {

@@ -116,8 +116,8 @@ static void result_add_totals(const struct worker *w, json_t *j)
 	}
 	if (w->def->datagram)
 		bytes += packets * w->spec.size;
-	json_object_set_new(j, "total_bytes", json_integer(bytes));
-	json_object_set_new(j, "total_packets", json_integer(packets));
+	json_object_set_new(j, "bytes_all", json_integer(bytes));
+	json_object_set_new(j, "packets_all", json_integer(packets));
 }
 
 static void result_add_counts(const struct worker *w, json_t *j)
@@ -200,8 +200,8 @@ static void result_side(const json_t *j, struct engine_side *out)
 	    .packets = result_integer(j, "packets"),
 	    .window_ns = result_integer(j, "window_ns"),
 	    .cpu = (int)result_integer(j, "cpu"),
-	    .total_bytes = result_integer(j, "total_bytes"),
-	    .total_packets = result_integer(j, "total_packets"),
+	    .bytes_all = result_integer(j, "bytes_all"),
+	    .packets_all = result_integer(j, "packets_all"),
 	};
 }
 
@@ -298,8 +298,8 @@ static json_t *result_side_json(const struct engine_side *s)
 	json_object_set_new(j, "bytes", json_integer(s->bytes));
 	json_object_set_new(j, "packets", json_integer(s->packets));
 	json_object_set_new(j, "window_ns", json_integer(s->window_ns));
-	json_object_set_new(j, "total_bytes", json_integer(s->total_bytes));
-	json_object_set_new(j, "total_packets", json_integer(s->total_packets));
+	json_object_set_new(j, "bytes_all", json_integer(s->bytes_all));
+	json_object_set_new(j, "packets_all", json_integer(s->packets_all));
 	return j;
 }
 

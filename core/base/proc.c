@@ -131,16 +131,28 @@ int proc_exec(const struct proc_spec *spec)
 	return exec_program(spec->argv);
 }
 
-static _Noreturn void child(const struct proc_spec *spec, pid_t parent, int report)
+/*
+ * Whether the starter still is there: it alone reads from our pipe. Its pid would not tell, since
+ * it is 0 for a parent in another PID namespace.
+ */
+static bool has_parent(int report)
 {
-	int up = fcntl(report, F_DUPFD_CLOEXEC, HIGH_FD), rc;
+	struct pollfd fd = {.fd = report};
+
+	return poll(&fd, 1, 0) == 0;
+}
+
+static _Noreturn void child(const struct proc_spec *spec, const int report[2])
+{
+	int up = fcntl(report[1], F_DUPFD_CLOEXEC, HIGH_FD), rc;
 	ssize_t written;
 
+	close(report[0]);
 	if (up < 0)
 		_exit(127);
 	if (spec->die_with_parent) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent) /* it died before the line above */
+		if (!has_parent(up)) /* it died before the line above */
 			_exit(127);
 	}
 	rc = proc_exec(spec);
@@ -163,7 +175,6 @@ static int read_report(int fd)
 
 int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err)
 {
-	pid_t parent = getpid();
 	autofd int report_r = -1;
 	autofd int report_w = -1;
 	struct proc new;
@@ -177,7 +188,7 @@ int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err)
 	if (new.pid < 0)
 		return err_sys(err, errno, "cannot start '%s'", spec->argv[0]);
 	if (new.pid == 0)
-		child(spec, parent, report_w);
+		child(spec, pipefd);
 	close(report_w);
 	report_w = -1;
 	new.pidfd = pidfd_open(new.pid, 0);

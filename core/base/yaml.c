@@ -16,16 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/names.h"
+
 #define DEPTH_MAX 64
 #define NODES_MAX 1000000
-
-/* A name with its scope: a map's key (scope: the map) or an anchor (scope: NULL). */
-struct name_slot {
-	const void *scope;
-	const char *name; /* NULL: free slot */
-	struct mark at;
-	size_t index; /* of an anchor in builder.anchors */
-};
 
 struct anchor {
 	struct yaml_node *node;
@@ -54,8 +48,7 @@ struct builder {
 	struct frame stack[DEPTH_MAX];
 	int depth;
 	VEC(struct anchor) anchors;
-	struct name_slot *slots;
-	size_t n_slots, n_names; /* n_slots is a power of two */
+	struct names names; /* keys (scope: their map) and anchors (scope: NULL) */
 	size_t n_nodes, documents;
 	bool stop, failed; /* reads no further; and what was read is of no use */
 };
@@ -66,60 +59,6 @@ static void give_up(struct builder *b, struct mark at, const char *text)
 	problems_add(b->p, at, "%s", text);
 	b->stop = true;
 	b->failed = true;
-}
-
-/* ---- names: keys of maps and anchors in one hash table ---- */
-
-static size_t hash_name(const void *scope, const char *name)
-{
-	uint64_t h = (uintptr_t)scope * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-	return (size_t)(h ^ h >> 29);
-}
-
-/* The slot that has the name, or the free one where it belongs. */
-static struct name_slot *find_slot(struct builder *b, const void *scope, const char *name)
-{
-	size_t i = hash_name(scope, name);
-
-	for (;; i++) {
-		struct name_slot *slot = &b->slots[i & (b->n_slots - 1)];
-
-		if (!slot->name || (slot->scope == scope && str_eq(slot->name, name)))
-			return slot;
-	}
-}
-
-static void grow_slots(struct builder *b)
-{
-	struct name_slot *old = b->slots;
-	size_t n = b->n_slots;
-
-	b->n_slots = n ? n * 2 : 256;
-	b->slots = mem_zalloc(b->n_slots * sizeof(*b->slots));
-	for (size_t i = 0; i < n; i++)
-		if (old[i].name)
-			*find_slot(b, old[i].scope, old[i].name) = old[i];
-	free(old);
-}
-
-/* The slot of a name; `*fresh` when it was not there. */
-static struct name_slot *take_name(struct builder *b, const void *scope, const char *name,
-				   bool *fresh)
-{
-	struct name_slot *slot;
-
-	if (b->n_names * 2 >= b->n_slots)
-		grow_slots(b);
-	slot = find_slot(b, scope, name);
-	*fresh = !slot->name;
-	if (*fresh) {
-		*slot = (struct name_slot){.scope = scope, .name = name};
-		b->n_names++;
-	}
-	return slot;
 }
 
 /* ---- places and texts of tokens ---- */
@@ -239,7 +178,7 @@ static void take_key(struct builder *b, const char *key, bool plain, struct mark
 {
 	struct frame *f = &b->stack[b->depth - 1];
 	bool fresh = true;
-	struct name_slot *slot;
+	struct name *slot;
 
 	if (at.line == f->node->at.line && at.column < f->node->at.column)
 		f->node->at = at; /* "[a: 1]": libfyaml marks the map after its key */
@@ -248,7 +187,7 @@ static void take_key(struct builder *b, const char *key, bool plain, struct mark
 	f->key = NULL;
 	if (!key)
 		return;
-	slot = take_name(b, f->node, key, &fresh);
+	slot = names_take(&b->names, f->node, key, &fresh);
 	if (!fresh) {
 		problems_add(b->p, at, "key '%s' twice, first at %d:%d", key, slot->at.line,
 			     slot->at.column);
@@ -274,7 +213,8 @@ static size_t new_anchor(struct builder *b, struct fy_event *e, struct yaml_node
 	if (!token)
 		return 0;
 	*VEC_ADD(&b->scratch, &b->anchors) = (struct anchor){.node = node};
-	take_name(b, NULL, token_text(b, token, node->at), &fresh)->index = b->anchors.n - 1;
+	names_take(&b->names, NULL, token_text(b, token, node->at), &fresh)->index =
+	    b->anchors.n - 1;
 	return b->anchors.n;
 }
 
@@ -362,7 +302,7 @@ static void merge_map(struct builder *b, struct yaml_node *into, const struct ya
 		return;
 	}
 	VEC_FOREACH (pair, &from->pairs) {
-		struct name_slot *slot = take_name(b, into, pair->key, &fresh);
+		struct name *slot = names_take(&b->names, into, pair->key, &fresh);
 
 		if (!fresh)
 			continue;
@@ -412,8 +352,8 @@ static struct yaml_node *copy_node(struct builder *b, const struct yaml_node *fr
 /* The anchor that an alias names, or NULL after adding a problem. */
 static const struct anchor *find_anchor(struct builder *b, const char *name, struct mark at)
 {
-	const struct name_slot *slot = b->n_slots ? find_slot(b, NULL, name) : NULL;
-	const struct anchor *a = slot && slot->name ? &b->anchors.v[slot->index] : NULL;
+	const struct name *slot = names_find(&b->names, NULL, name);
+	const struct anchor *a = slot ? &b->anchors.v[slot->index] : NULL;
 
 	if (!a)
 		problems_add(b->p, at, "the alias '*%s' has no anchor '&%s' before it", name, name);
@@ -488,10 +428,38 @@ static void on_event(struct builder *b, struct fy_event *e)
 	}
 }
 
+/* Where libfyaml speaks of its grammar, what the user most likely did. */
+static const char *explained(const char *msg)
+{
+	static const struct {
+		const char *says, *means;
+	} table[] = {
+	    {"invalid multiline plain key",
+	     "this line is not 'key: value' like its neighbours; look at its indentation and at "
+	     "the space after ':'"},
+	    {"invalid nested block mapping on the same line",
+	     "a second ': ' on one line; put the text in quotes"},
+	    {"wrongly indented double-quoted scalar", "the quote (\") is not closed"},
+	    {"wrongly indented single-quoted scalar", "the quote (') is not closed"},
+	    {"missing comma in flow mapping", "a ',' or '}' is missing before this"},
+	    {"missing comma in flow sequence", "a ',' or ']' is missing before this"},
+	    {"flow sequence without a closing bracket", "']' is missing at the end of a list"},
+	    {"flow mapping without a closing brace", "'}' is missing at the end of a map"},
+	    {"did not find expected key", "a key is expected here, as in the lines before"},
+	    {"invalid alias detected",
+	     "'*' begins an alias, and its name is missing; put the text in quotes"},
+	};
+
+	for (size_t i = 0; msg && i < ARRAY_SIZE(table); i++)
+		if (str_eq(msg, table[i].says))
+			return table[i].means;
+	return msg ? msg : "this is not YAML";
+}
+
 /* libfyaml tells one mistake in several ways; the first is the nearest. */
 static void syntax_error(struct builder *b, struct fy_diag *diag)
 {
-	struct mark at = {.file = b->name};
+	struct mark at = {.file = b->name, .line = 1, .column = 1};
 	void *prev = NULL;
 	const struct fy_diag_error *e = fy_diag_errors_iterate(diag, &prev);
 
@@ -499,7 +467,7 @@ static void syntax_error(struct builder *b, struct fy_diag *diag)
 		at.line = e->line;
 		at.column = e->column;
 	}
-	give_up(b, at, e && e->msg ? e->msg : "this is not YAML");
+	give_up(b, at, explained(e ? e->msg : NULL));
 }
 
 static void read_events(struct builder *b, struct fy_diag *diag)
@@ -578,7 +546,7 @@ int yaml_parse(struct yaml *y, const char *name, const char *text, size_t len, s
 	if (b.failed || !y->root)
 		y->root =
 		    new_node(&b, YAML_NULL, (struct mark){.file = b.name, .line = 1, .column = 1});
-	free(b.slots);
+	names_done(&b.names);
 	arena_done(&b.scratch);
 	return b.failed ? -EINVAL : 0;
 }

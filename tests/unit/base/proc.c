@@ -351,6 +351,31 @@ static void dies_with_its_parent(void **state)
 	close(report[1]);
 }
 
+/* The first process of a new PID namespace sees its parent as 0: that is no orphan. */
+static void a_parent_in_another_pid_namespace_counts(void **state)
+{
+	int status;
+	pid_t starter = fork();
+
+	(void)state;
+	if (starter == 0) {
+		struct proc_spec spec = PROC_SPEC(SH("exit 5"));
+		struct proc p;
+		struct err err;
+
+		if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0)
+			_exit(77);
+		spec.die_with_parent = true;
+		if (proc_start(&spec, &p, &err) || proc_wait(&p, after(LONG), &status, &err))
+			_exit(1);
+		_exit(proc_shell_status(status));
+	}
+	assert_int_equal(waitpid(starter, &status, 0), starter);
+	if (proc_shell_status(status) == 77)
+		skip();
+	assert_int_equal(proc_shell_status(status), 5);
+}
+
 static void descriptors_do_not_leak(void **state)
 {
 	int before = dup(0), now;

@@ -193,11 +193,12 @@ static void what_is_not_yaml(void **state)
 {
 	static const struct example cases[] = {
 	    {"a: [1, 2\n", "not YAML: null@1:1\n"
-			   "f:2:1: flow sequence without a closing bracket\n1 problem\n"},
+			   "f:2:1: ']' is missing at the end of a list\n1 problem\n"},
 	    {"a: b: c\n", "not YAML: null@1:1\n"
-			  "f:1:5: invalid nested block mapping on the same line\n1 problem\n"},
+			  "f:1:5: a second ': ' on one line; put the text in quotes\n1 problem\n"},
 	    {"a: 1\n\tb: 2\n",
-	     "not YAML: null@1:1\nf:1:4: invalid multiline plain key\n1 problem\n"},
+	     "not YAML: null@1:1\nf:1:4: this line is not 'key: value' like its neighbours; "
+	     "look at its indentation and at the space after ':'\n1 problem\n"},
 	    {"a: 1\n---\nb: 2\n", "{a@1:1: 1@1:4}@1:1\n"
 				  "f:2:1: a second document starts here; a file holds one\n"
 				  "1 problem\n"},

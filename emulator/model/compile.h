@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compile: cloud model → wire model. For emulator/model only.
+ *
+ * Theory of operation. compile.c decides what concerns the whole lab (modes, layer 2s, who needs
+ * which bridge) and calls the others in file order: compile_host.c makes bridges, uplinks and
+ * VXLANs, compile_addr.c chooses addresses, compile_vm.c, compile_router.c and compile_eip.c put
+ * their namespaces on the bridges, compile_fence.c the ARP rules around flat EIPs, compile_node.c
+ * the wire level. compile_dev.c is the only one that adds nodes, devices, routes and rules.
+ *
+ * The cloud model has passed the checks, so references are good. What can still go wrong (no
+ * address left, too many ports on a bridge) becomes a problem.
+ */
+#ifndef VPCLAB_MODEL_COMPILE_H
+#define VPCLAB_MODEL_COMPILE_H
+
+#include "emulator/model/cloud.h"
+#include "emulator/model/keyset.h"
+
+struct compile_l2 {	    /* a layer 2 between the hosts; number 0 is the shared one */
+	const char *name;   /* "" for the shared one */
+	const char *bridge; /* wanted name of its bridge on the hosts */
+};
+
+struct compile_net {
+	int l2;	       /* flat: index of its layer 2; vpc: -1 */
+	int vni, mtu;  /* vni: vpc */
+	uint64_t next; /* number from which the search for a free address goes on */
+};
+
+struct compile_host {
+	int node;
+	struct ip underlay;	     /* family 0 where there is no fabric */
+	bool *need_l2, *need_net;    /* by layer 2; by network: is a member here? */
+	int *l2_bridge, *net_bridge; /* devices, -1: none */
+};
+
+struct compile_vnic {
+	int network;
+	struct ip ip[CLOUD_FAMILIES];
+	int dev, port; /* inside the VM; its port on the bridge */
+};
+
+struct compile_vm {	/* one instance */
+	int node, host; /* host: index among the hosts */
+	struct compile_vnic *vnics;
+};
+
+struct compile_fence { /* what the ARP rules around one flat EIP need to know */
+	const struct cloud_eip *eip;
+	int host;		    /* index among the hosts */
+	int vm_port;		    /* the VM's bridge port */
+	int outer_port, inner_port; /* those of the namespace */
+	struct ip gateway, vm_ip;
+	struct mac vm_mac, inner_mac;
+};
+
+struct compile_router; /* compile_router.c */
+
+struct compile {
+	const struct topology *t;
+	const struct compile_options *o;
+	struct wire *w;
+	struct problems *p;
+	struct arena scratch;
+	struct keyset ifnames; /* scope: node */
+	struct keyset taken;   /* addresses; scope: network */
+	struct keyset nodes;   /* names of nodes; scope 0 */
+	VEC(int) next_ifindex; /* by node */
+	VEC(struct compile_l2) l2s;
+	struct compile_net *nets;
+	struct compile_host *hosts;
+	struct compile_vm *vms; /* by instance number */
+	struct compile_router *routers;
+	VEC(struct compile_fence) fences;
+	struct prefix underlay;
+	int fabric, wires; /* nodes, -1: none */
+	bool shaped;	   /* a rate is realised somewhere */
+	bool exact;	   /* a link is declared exact: frames stay single */
+};
+
+/* ---- compile_dev.c ---- */
+
+struct compile_dev {
+	int node;
+	const char *want;    /* name: made short and unique */
+	const char *altname; /* instead of the one that follows from `want`, or NULL */
+	enum dev_kind kind;
+	enum dev_role role;
+	int mtu, master;
+};
+
+int compile_dev_node(struct compile *c, const char *name, enum node_kind kind, int host);
+int compile_dev_new(struct compile *c, const struct compile_dev *spec);
+/* Both ends of a veth pair, one after the other. Returns the first, the second is the next. */
+int compile_dev_veth(struct compile *c, const struct compile_dev *a, const struct compile_dev *b);
+/* An address with its connected route (addresses bring none along: the route pins cubic). */
+void compile_dev_addr(struct compile *c, int dev, const struct ip *ip, int len);
+void compile_dev_vip(struct compile *c, int dev, const struct ip *ip, int len);
+void compile_dev_route(struct compile *c, int dev, const struct prefix *dst, const struct ip *via);
+void compile_dev_default(struct compile *c, int dev, const struct ip *via);
+void compile_dev_sysctl(struct compile *c, int node, const char *key, const char *value);
+/* Whether the node speaks IPv6, and what every such node sets. */
+void compile_dev_ipv6(struct compile *c, int node, bool has_ipv6, bool forward);
+void compile_dev_rp_filter_off(struct compile *c, int node);
+
+/* A declared rate as it will be: mode chosen, nothing when the lab is unshaped. */
+struct wire_rate compile_dev_rate(const struct compile *c, const struct cloud_rate *rate);
+int compile_dev_link(struct compile *c, const char *name, int a, int b);
+/* Lets `dev` realise the direction a→b (or b→a) of a link; does nothing for a rate of 0. */
+void compile_dev_shape(struct compile *c, int dev, int link, bool ba);
+int compile_dev_endpoint(struct compile *c, const char *name, int node); /* index */
+
+struct compile_chain {
+	int node;
+	const char *family, *table;
+};
+int compile_dev_chain(struct compile *c, const struct compile_chain *in, const char *name,
+		      const char *hook); /* index */
+void compile_dev_rule(struct compile *c, int chain, const char *comment, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- the parts ---- */
+
+void compile_host_all(struct compile *c);
+void compile_addr_reserve(struct compile *c);
+/*
+ * Completes ip[] of a member of a network: what is given stays, the rest gets the same number in
+ * both families, from `first` on. A problem at `at` when nothing is free.
+ */
+void compile_addr_choose(struct compile *c, int network, int first, struct mark at,
+			 struct ip ip[CLOUD_FAMILIES]);
+void compile_router_all(struct compile *c);
+void compile_router_rules(struct compile *c); /* after compile_vm_all() */
+void compile_vm_all(struct compile *c);
+void compile_eip_all(struct compile *c);
+void compile_fence_all(struct compile *c);
+void compile_node_all(struct compile *c);
+
+/* The bridge of a network on a host, -1 when there is none. */
+int compile_bridge(const struct compile *c, int host, int network);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compile_dev: adds nodes, devices, addresses, routes, rules and links to the wire model, and fills
+ * in what follows from the rest: names of 15 bytes, indices, MACs. It knows no cloud word. Called
+ * by the other compile_*.c.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "emulator/model/compile.h"
+#include "emulator/model/ifname.h"
+
+#define FIRST_IFINDEX 100 /* above what a fresh namespace has (lo, fallback tunnels) */
+
+int compile_dev_node(struct compile *c, const char *name, enum node_kind kind, int host)
+{
+	const char *unique = name;
+	struct wire_node *n;
+
+	/* Only names that we make can meet one that the user chose: EIP namespaces. */
+	for (int i = 2; !keyset_add_text(&c->nodes, 0, unique, 0); i++)
+		unique = arena_printf(&c->w->arena, "%s-%d", name, i);
+	n = VEC_ADD(&c->w->arena, &c->w->nodes);
+	n->name = arena_strdup(&c->w->arena, unique);
+	n->kind = kind;
+	n->host = host;
+	*VEC_ADD(&c->scratch, &c->next_ifindex) = FIRST_IFINDEX;
+	return (int)c->w->nodes.n - 1;
+}
+
+int compile_dev_new(struct compile *c, const struct compile_dev *spec)
+{
+	struct wire_dev *d = VEC_ADD(&c->w->arena, &c->w->devs);
+	autofree char *text = NULL;
+
+	d->node = spec->node;
+	ifname_pick(&c->ifnames, &c->w->arena, spec->node, spec->want, &d->name, &d->altname);
+	if (spec->altname && keyset_add_text(&c->ifnames, spec->node, spec->altname, 0))
+		d->altname = arena_strdup(&c->w->arena, spec->altname);
+	d->kind = spec->kind;
+	d->role = spec->role;
+	d->ifindex = c->next_ifindex.v[spec->node]++;
+	text = mem_printf("%s/%s", c->w->nodes.v[spec->node].name, d->name);
+	d->mac = mac_from_text(text);
+	d->mtu = spec->mtu;
+	d->peer = -1;
+	d->master = spec->master;
+	d->egress_link = -1;
+	return (int)c->w->devs.n - 1;
+}
+
+int compile_dev_veth(struct compile *c, const struct compile_dev *a, const struct compile_dev *b)
+{
+	int i = compile_dev_new(c, a), k = compile_dev_new(c, b);
+
+	c->w->devs.v[i].peer = k;
+	c->w->devs.v[k].peer = i;
+	return i;
+}
+
+/* ---- addresses and routes ---- */
+
+/* Those who send traffic of their own pin what congestion control they do it with. */
+static const char *congctl_of(const struct compile *c, int node)
+{
+	enum node_kind kind = c->w->nodes.v[node].kind;
+
+	return kind == NODE_VM || kind == NODE_MACHINE ? "cubic" : NULL;
+}
+
+static struct wire_route *add_route(struct compile *c, int dev)
+{
+	struct wire_route *r = VEC_ADD(&c->w->arena, &c->w->routes);
+
+	r->dev = dev;
+	r->node = c->w->devs.v[dev].node;
+	r->congctl = congctl_of(c, r->node);
+	return r;
+}
+
+static bool has_network(const struct compile *c, int dev, const struct prefix *p)
+{
+	VEC_FOREACH (a, &c->w->devs.v[dev].addrs) {
+		struct prefix have = prefix_network(&a->prefix), want = prefix_network(p);
+
+		if (have.len == want.len && ip_equal(&have.ip, &want.ip))
+			return true;
+	}
+	return false;
+}
+
+void compile_dev_addr(struct compile *c, int dev, const struct ip *ip, int len)
+{
+	struct prefix prefix = {.ip = *ip, .len = len};
+	bool second = has_network(c, dev, &prefix);
+	struct wire_addr *a = VEC_ADD(&c->w->arena, &c->w->devs.v[dev].addrs);
+	struct wire_route *r;
+
+	*a = (struct wire_addr){.prefix = prefix, .secondary = second};
+	if (second)
+		return;
+	r = add_route(c, dev);
+	r->dst = prefix_network(&prefix);
+	r->src = *ip;
+}
+
+void compile_dev_vip(struct compile *c, int dev, const struct ip *ip, int len)
+{
+	struct wire_addr *a = VEC_ADD(&c->w->arena, &c->w->devs.v[dev].addrs);
+
+	*a = (struct wire_addr){.prefix = {.ip = *ip, .len = len}, .secondary = true};
+}
+
+void compile_dev_route(struct compile *c, int dev, const struct prefix *dst, const struct ip *via)
+{
+	struct wire_route *r = add_route(c, dev);
+
+	r->dst = *dst;
+	r->via = *via;
+}
+
+void compile_dev_default(struct compile *c, int dev, const struct ip *via)
+{
+	struct prefix all = {.ip = {.family = via->family}};
+
+	compile_dev_route(c, dev, &all, via);
+}
+
+/* ---- sysctls ---- */
+
+void compile_dev_sysctl(struct compile *c, int node, const char *key, const char *value)
+{
+	struct wire_sysctl *s = VEC_ADD(&c->w->arena, &c->w->nodes.v[node].sysctls);
+
+	s->key = arena_strdup(&c->w->arena, key);
+	s->value = arena_strdup(&c->w->arena, value);
+	/* A kernel without IPv6 or br_netfilter has nothing to switch off. */
+	s->optional =
+	    str_starts(key, "net/bridge/") || str_eq(key, "net/ipv6/conf/all/disable_ipv6");
+}
+
+void compile_dev_ipv6(struct compile *c, int node, bool has_ipv6, bool forward)
+{
+	/* Off: no duplicate address detection and no multicast reports where nobody asked. */
+	compile_dev_sysctl(c, node, "net/ipv6/conf/all/disable_ipv6", has_ipv6 ? "0" : "1");
+	if (!has_ipv6)
+		return;
+	/* "all" does not cover devices to come, "default" does: they are born afterwards. */
+	compile_dev_sysctl(c, node, "net/ipv6/conf/all/accept_dad", "0");
+	compile_dev_sysctl(c, node, "net/ipv6/conf/default/accept_dad", "0");
+	compile_dev_sysctl(c, node, "net/ipv6/conf/all/accept_ra", "0");
+	compile_dev_sysctl(c, node, "net/ipv6/conf/default/accept_ra", "0");
+	compile_dev_sysctl(c, node, "net/ipv6/conf/all/forwarding", forward ? "1" : "0");
+	compile_dev_sysctl(c, node, "net/ipv6/conf/default/forwarding", forward ? "1" : "0");
+}
+
+/* A new namespace takes over the machine's own setting, and distributions differ. */
+void compile_dev_rp_filter_off(struct compile *c, int node)
+{
+	compile_dev_sysctl(c, node, "net/ipv4/conf/all/rp_filter", "0");
+	compile_dev_sysctl(c, node, "net/ipv4/conf/default/rp_filter", "0");
+}
+
+/* ---- rates and links ---- */
+
+struct wire_rate compile_dev_rate(const struct compile *c, const struct cloud_rate *rate)
+{
+	struct wire_rate r = rate->rate;
+
+	if (c->o->unshaped || !r.bps)
+		r = (struct wire_rate){.basis = rate->rate.basis,
+				       .mode = c->exact ? SHAPE_EXACT : SHAPE_FAST};
+	else if (r.mode == SHAPE_AUTO)
+		r.mode = r.bps <= c->o->machine.exact_max_bps ? SHAPE_EXACT : SHAPE_FAST;
+	return r;
+}
+
+int compile_dev_link(struct compile *c, const char *name, int a, int b)
+{
+	struct wire_link *l = VEC_ADD(&c->w->arena, &c->w->links);
+
+	l->name = name;
+	l->dev_a = a;
+	l->dev_b = b;
+	l->shaper_ab = l->shaper_ba = -1;
+	return (int)c->w->links.n - 1;
+}
+
+void compile_dev_shape(struct compile *c, int dev, int link, bool ba)
+{
+	struct wire_link *l = &c->w->links.v[link];
+	struct wire_dev *d = &c->w->devs.v[dev];
+	const struct wire_rate *rate = ba ? &l->ba : &l->ab;
+
+	if (!rate->bps)
+		return;
+	d->egress = *rate;
+	d->egress_link = link;
+	d->egress_ba = ba;
+	*(ba ? &l->shaper_ba : &l->shaper_ab) = dev;
+}
+
+int compile_dev_endpoint(struct compile *c, const char *name, int node)
+{
+	struct wire_endpoint *e = VEC_ADD(&c->w->arena, &c->w->endpoints);
+
+	e->name = name;
+	e->node = node;
+	return (int)c->w->endpoints.n - 1;
+}
+
+/* ---- rules ---- */
+
+int compile_dev_chain(struct compile *c, const struct compile_chain *in, const char *name,
+		      const char *hook)
+{
+	struct wire_nft_chain *chain = VEC_ADD(&c->w->arena, &c->w->nft);
+
+	chain->node = in->node;
+	chain->family = in->family;
+	chain->table = in->table;
+	chain->chain = arena_strdup(&c->w->arena, name);
+	chain->hook = hook;
+	return (int)c->w->nft.n - 1;
+}
+
+void compile_dev_rule(struct compile *c, int chain, const char *comment, const char *fmt, ...)
+{
+	struct wire_nft_rule *r = VEC_ADD(&c->w->arena, &c->w->nft.v[chain].rules);
+	autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	r->text = arena_strdup(&c->w->arena, text);
+	r->comment = comment;
+}

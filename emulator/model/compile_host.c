@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compile_host: hosts and the fabric between them: bridges, uplinks, the hosts' own addresses, and
+ * the VXLANs of VPC networks. Whoever sits on the bridges comes later. Called by compile.c.
+ *
+ * The default layer 2 is ZStack's without VLANs: several flat networks share one bridge and one
+ * wire. Another `l2` has its own uplink and its own bridge on the switch instead of a VLAN tag:
+ * many kernels lack 802.1Q, and the frames on the wire are the same but for 4 bytes.
+ */
+#include <netinet/in.h>
+
+#include "emulator/model/compile.h"
+
+/* ---- fabric ---- */
+
+static void switch_sysctls(struct compile *c, int node)
+{
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-iptables", "0");
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-ip6tables", "0");
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-arptables", "0");
+	compile_dev_ipv6(c, node, false, false);
+}
+
+/* Is there an uplink for this layer 2 on any host? */
+static bool has_uplinks(const struct compile *c, size_t l2)
+{
+	for (size_t h = 0; h < c->t->hosts.n; h++) {
+		if (c->hosts[h].need_l2[l2])
+			return true;
+	}
+	return false;
+}
+
+static void add_fabric(struct compile *c, int *bridges)
+{
+	c->fabric = compile_dev_node(c, "fabric", NODE_SWITCH, -1);
+	switch_sysctls(c, c->fabric);
+	for (size_t i = 0; i < c->l2s.n; i++) {
+		struct compile_dev bridge = {
+		    .node = c->fabric,
+		    .want = arena_printf(&c->scratch, "br%zu", i),
+		    .kind = DEV_BRIDGE,
+		    .role = ROLE_BRIDGE,
+		    .mtu = cloud_fabric_mtu(c->t),
+		    .master = -1,
+		};
+
+		bridges[i] = has_uplinks(c, i) ? compile_dev_new(c, &bridge) : -1;
+	}
+}
+
+/* ---- bridges and uplinks of a host ---- */
+
+static int add_bridge(struct compile *c, int host, const char *want, int mtu)
+{
+	return compile_dev_new(c, &(struct compile_dev){.node = c->hosts[host].node,
+							.want = want,
+							.kind = DEV_BRIDGE,
+							.role = ROLE_BRIDGE,
+							.mtu = mtu,
+							.master = -1});
+}
+
+static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge)
+{
+	const struct cloud_host *h = &c->t->hosts.v[host];
+	int bridge = c->hosts[host].l2_bridge[l2], mtu = cloud_fabric_mtu(c->t), nic, link;
+	const char *n = l2 ? arena_printf(&c->w->arena, "%zu", l2 + 1) : "";
+	struct compile_dev ends[2] = {
+	    {.node = c->hosts[host].node,
+	     .want = arena_printf(&c->scratch, "nic%s", n),
+	     .role = ROLE_UPLINK,
+	     .mtu = mtu,
+	     .master = bridge},
+	    {.node = c->fabric,
+	     .want = l2 ? arena_printf(&c->scratch, "%s-%s", h->name, n) : h->name,
+	     .role = ROLE_PORT,
+	     .mtu = mtu,
+	     .master = fabric_bridge},
+	};
+
+	nic = compile_dev_veth(c, &ends[0], &ends[1]);
+	/* As on a real host, where the bridge takes over the card's place in the network. */
+	c->w->devs.v[bridge].mac = c->w->devs.v[nic].mac;
+	link = compile_dev_link(
+	    c, arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n), nic,
+	    nic + 1);
+	c->w->links.v[link].ab = c->w->links.v[link].ba = compile_dev_rate(c, &h->nic);
+	/* Both ends forward what others sent, so each shapes its own egress, as a card's queue. */
+	compile_dev_shape(c, nic, link, false);
+	compile_dev_shape(c, nic + 1, link, true);
+}
+
+/*
+ * The host's own address: on a Linux bridge it moves from the card to the bridge, as ZStack does.
+ * An OVS bridge's local port works differently on every datapath, a veth into it does not.
+ */
+static void add_underlay(struct compile *c, int host)
+{
+	struct compile_host *h = &c->hosts[host];
+	int bridge = h->l2_bridge[0], dev = bridge;
+
+	prefix_nth(&c->underlay, (uint64_t)host + 1, &h->underlay);
+	if (c->t->hosts.v[host].engine == ENGINE_OVS) {
+		struct compile_dev ends[2] = {
+		    {.node = h->node, .want = "mgmt0", .mtu = cloud_fabric_mtu(c->t), .master = -1},
+		    {.node = h->node,
+		     .want = "mgmt0-port",
+		     .role = ROLE_PORT,
+		     .mtu = cloud_fabric_mtu(c->t),
+		     .master = bridge},
+		};
+
+		dev = compile_dev_veth(c, &ends[0], &ends[1]);
+	}
+	compile_dev_addr(c, dev, &h->underlay, c->underlay.len);
+}
+
+static void add_l2s(struct compile *c, int host, const int *fabric_bridges)
+{
+	struct compile_host *h = &c->hosts[host];
+
+	for (size_t i = 0; i < c->l2s.n; i++) {
+		if (!h->need_l2[i])
+			continue;
+		h->l2_bridge[i] = add_bridge(c, host, c->l2s.v[i].bridge, cloud_fabric_mtu(c->t));
+		if (c->fabric >= 0)
+			add_uplink(c, host, i, fabric_bridges[i]);
+	}
+	if (c->fabric >= 0)
+		add_underlay(c, host);
+}
+
+/* ---- VPC networks ---- */
+
+static void add_vxlan(struct compile *c, int host, int network)
+{
+	const struct compile_net *net = &c->nets[network];
+	struct compile_dev spec = {
+	    .node = c->hosts[host].node,
+	    .want = arena_printf(&c->scratch, "vxlan%d", net->vni),
+	    .kind = DEV_VXLAN,
+	    .role = ROLE_PORT,
+	    .mtu = net->mtu,
+	    .master = c->hosts[host].net_bridge[network],
+	};
+	int i = compile_dev_new(c, &spec);
+	struct wire_dev *d = &c->w->devs.v[i];
+
+	d->vni = net->vni;
+	d->vxlan_port = CLOUD_VXLAN_PORT;
+	d->vxlan_local = c->hosts[host].underlay;
+	/* Head-end replication: this host sends a copy of each flooded frame to every other one. */
+	for (size_t k = 0; k < c->t->hosts.n; k++) {
+		if ((int)k != host && c->hosts[k].need_net[network])
+			*VEC_ADD(&c->w->arena, &d->vxlan_remotes) = c->hosts[k].underlay;
+	}
+}
+
+static void add_vpc(struct compile *c, int network)
+{
+	const char *name = c->t->networks.v[network].name;
+	int members = 0;
+
+	for (size_t h = 0; h < c->t->hosts.n; h++) {
+		if (!c->hosts[h].need_net[network])
+			continue;
+		c->hosts[h].net_bridge[network] = add_bridge(
+		    c, (int)h, arena_printf(&c->scratch, "br-%s", name), c->nets[network].mtu);
+		members++;
+	}
+	for (size_t h = 0; members > 1 && h < c->t->hosts.n; h++) {
+		if (c->hosts[h].need_net[network])
+			add_vxlan(c, (int)h, network);
+	}
+}
+
+/* ---- hosts ---- */
+
+static void add_host_node(struct compile *c, int host)
+{
+	const struct cloud_host *h = &c->t->hosts.v[host];
+	const char *through = c->t->fabric.bridge_netfilter ? "1" : "0";
+	int node = compile_dev_node(c, h->name, NODE_HOST, -1);
+
+	c->hosts[host].node = node;
+	c->w->nodes.v[node].engine = h->engine;
+	/*
+	 * ZStack has bridged packets cross iptables, which costs each of them something; here they
+	 * do so on demand, since no rule of a lab needs it.
+	 */
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-iptables", through);
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-ip6tables", through);
+	compile_dev_sysctl(c, node, "net/bridge/bridge-nf-call-arptables", "0");
+	/* A hypervisor bridges; routing between its networks would join what must be apart. */
+	compile_dev_sysctl(c, node, "net/ipv4/ip_forward", "0");
+	compile_dev_rp_filter_off(c, node);
+	compile_dev_ipv6(c, node, false, false);
+}
+
+void compile_host_all(struct compile *c)
+{
+	int *fabric_bridges = arena_alloc(&c->scratch, (c->l2s.n + 1) * sizeof(int));
+
+	if (c->t->hosts.n > 1)
+		add_fabric(c, fabric_bridges);
+	for (size_t h = 0; h < c->t->hosts.n; h++) {
+		add_host_node(c, (int)h);
+		add_l2s(c, (int)h, fabric_bridges);
+	}
+	for (size_t i = 0; i < c->t->networks.n; i++) {
+		if (c->t->networks.v[i].type == NETWORK_VPC)
+			add_vpc(c, (int)i);
+	}
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * parse_keys: which keys each map of a topology file may have. The parsers check maps against
+ * these tables; a unit test compares topologies/schema.json with them.
+ */
+#include "emulator/model/parse.h"
+
+#define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define IMPAIRMENTS                                                                                \
+	"jitter", "loss", "duplication", "reordering", "corruption", "drop", "trace", "seed"
+
+const struct parse_keys parse_keys_topology = {
+    "topology",
+    KEYS("version", "name", "description", "fabric", "hosts", "networks", "routers", "vms", "eips",
+	 "nodes", "links"),
+    KEYS("security_groups", "port_forwards", "load_balancers", "profiles", "scale", "seed",
+	 "impairments"),
+};
+const struct parse_keys parse_keys_fabric = {
+    "fabric",
+    KEYS("nic", "mtu", "delay", "cidr", "bridge_netfilter"),
+    KEYS(IMPAIRMENTS),
+};
+const struct parse_keys parse_keys_nic = {
+    "nic",
+    KEYS("rate", "basis", "mode", "queue"),
+    KEYS("profile", "pps", "queues"),
+};
+const struct parse_keys parse_keys_host = {
+    "host",
+    KEYS("bridge", "nic"),
+    NULL,
+};
+const struct parse_keys parse_keys_network = {
+    "network",
+    KEYS("type", "cidr", "gateway", "mtu", "l2", "router", "overlay"),
+    KEYS("dhcp", "dns", "vlan"),
+};
+const struct parse_keys parse_keys_overlay = {
+    "overlay",
+    KEYS("type", "vni"),
+    NULL,
+};
+const struct parse_keys parse_keys_router = {
+    "router",
+    KEYS("host", "networks", "snat"),
+    KEYS("routes", "vrrp"),
+};
+const struct parse_keys parse_keys_vm = {
+    "vm",
+    KEYS("host", "network", "networks", "vnics", "vnic", "count", "eip", "mode"),
+    KEYS("profile", "security_groups"),
+};
+const struct parse_keys parse_keys_vnic = {
+    "vnic",
+    KEYS("network", "rate", "basis", "mode", "queue", "mtu", "address", "mac"),
+    KEYS("profile", "pps", "direction", "queues", "connections"),
+};
+const struct parse_keys parse_keys_vm_eip = {
+    "eip of a vm",
+    KEYS("address", "form"),
+    KEYS("rate"),
+};
+const struct parse_keys parse_keys_eip = {
+    "eip",
+    KEYS("address", "vm", "form"),
+    KEYS("rate"),
+};
+const struct parse_keys parse_keys_node = {
+    "node",
+    KEYS("kind", "addresses", "routes", "sysctls"),
+    KEYS("image"),
+};
+const struct parse_keys parse_keys_link = {
+    "link",
+    KEYS("endpoints", "rate", "basis", "mode", "queue", "mtu", "delay", "ab", "ba"),
+    KEYS(IMPAIRMENTS),
+};
+const struct parse_keys parse_keys_direction = {
+    "direction",
+    KEYS("rate", "basis", "mode", "queue", "delay"),
+    KEYS(IMPAIRMENTS),
+};
+
+const struct parse_keys *const parse_keys_all[] = {
+    &parse_keys_topology, &parse_keys_fabric,	 &parse_keys_nic,
+    &parse_keys_host,	  &parse_keys_network,	 &parse_keys_overlay,
+    &parse_keys_router,	  &parse_keys_vm,	 &parse_keys_vnic,
+    &parse_keys_vm_eip,	  &parse_keys_eip,	 &parse_keys_node,
+    &parse_keys_link,	  &parse_keys_direction, NULL,
+};
+
+static bool is_in(const char *const *list, const char *word)
+{
+	for (; list && *list; list++) {
+		if (str_eq(*list, word))
+			return true;
+	}
+	return false;
+}
+
+void parse_keys_check(const struct parse_keys *keys, const struct yaml_node *map,
+		      struct problems *p)
+{
+	const char *words[64];
+	size_t n = 0;
+
+	for (const char *const *k = keys->known; *k; k++)
+		words[n++] = *k;
+	for (const char *const *k = keys->later; k && *k; k++)
+		words[n++] = *k;
+	yaml_check_keys(map, keys->what, words, n, p);
+	if (map->kind != YAML_MAP)
+		return;
+	VEC_FOREACH (pair, &map->pairs) {
+		if (is_in(keys->later, pair->key))
+			problems_add(p, pair->key_at, "'%s' is not in this version", pair->key);
+	}
+}

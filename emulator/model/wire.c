@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * wire: life, lookups and words of the wire model. What fills it is compile*.c; everyone after the
+ * model reads it.
+ */
+#include "emulator/model/wire.h"
+
+#include "core/base/str.h"
+
+void wire_init(struct wire *w)
+{
+	*w = (struct wire){0};
+	arena_init(&w->arena);
+}
+
+void wire_done(struct wire *w)
+{
+	arena_done(&w->arena);
+	*w = (struct wire){0};
+}
+
+int wire_find_node(const struct wire *w, const char *name)
+{
+	for (size_t i = 0; i < w->nodes.n; i++) {
+		if (str_eq(w->nodes.v[i].name, name))
+			return (int)i;
+	}
+	return -1;
+}
+
+int wire_find_dev(const struct wire *w, int node, const char *name)
+{
+	for (size_t i = 0; i < w->devs.n; i++) {
+		const struct wire_dev *d = &w->devs.v[i];
+
+		if (d->node == node &&
+		    (str_eq(d->name, name) || (d->altname && str_eq(d->altname, name))))
+			return (int)i;
+	}
+	return -1;
+}
+
+const struct wire_endpoint *wire_find_endpoint(const struct wire *w, const char *name)
+{
+	VEC_FOREACH (e, &w->endpoints) {
+		if (str_eq(e->name, name))
+			return e;
+	}
+	return NULL;
+}
+
+const char *wire_node_kind_name(enum node_kind kind)
+{
+	static const char *const names[] = {
+	    [NODE_MACHINE] = "machine", [NODE_VM] = "vm",	  [NODE_HOST] = "host",
+	    [NODE_SWITCH] = "switch",	[NODE_ROUTER] = "router", [NODE_EIP] = "eip",
+	    [NODE_WIRES] = "wires",
+	};
+
+	return names[kind];
+}
+
+const char *wire_basis_name(enum rate_basis basis)
+{
+	static const char *const names[] = {
+	    [BASIS_L1] = "l1", [BASIS_L2] = "l2", [BASIS_L3] = "l3"};
+
+	return names[basis];
+}
+
+const char *wire_mode_name(enum shape_mode mode)
+{
+	static const char *const names[] = {
+	    [SHAPE_AUTO] = "auto", [SHAPE_EXACT] = "exact", [SHAPE_FAST] = "fast"};
+
+	return names[mode];
+}

@@ -106,7 +106,7 @@ static bool read_path(struct words *w, int *path)
 
 static bool read_quantity(struct words *w, struct scenario_quantity *q)
 {
-	int path;
+	int path = -1;
 
 	if (!w->word[0])
 		return expected(w, "a measurement");

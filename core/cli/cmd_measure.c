@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * measure: one measurement between two endpoints of a running lab, beside its truth.
+ *
+ * The measurement is core/harness/attempt.c's; nothing is repeated and no expectation judged here.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/units.h"
+#include "core/cli/command.h"
+#include "core/cli/interrupt.h"
+#include "core/cli/print.h"
+#include "core/cli/source.h"
+#include "core/harness/attempt.h"
+#include "core/harness/bench.h"
+#include "core/report/json.h"
+
+struct measure_options {
+	int64_t duration, warmup, interval, size, response_size, file_size, streams, count, frame;
+	int64_t rate_bps, rate_pps;
+	const char *cpus, *congestion;
+	bool ipv6, opposite, json;
+};
+
+static const char *const cpus_words[] = {"default", "same", "apart", "free", NULL};
+
+struct measurement {
+	const struct measure_options *o;
+	struct attempt_spec spec;
+	struct truth_predicted predicted;
+	struct err predicted_err; /* why there is no prediction */
+	struct run_sample sample;
+};
+
+/* Options that were not given are negative (their default) and leave the test's own. */
+static void set(int64_t *field, int64_t option)
+{
+	if (option >= 0)
+		*field = option;
+}
+
+static int fill_spec(const struct measure_options *o, struct engine_spec *e, struct err *err)
+{
+	set(&e->duration_ns, o->duration);
+	set(&e->warmup_ns, o->warmup);
+	set(&e->interval_ns, o->interval);
+	set(&e->size, o->size);
+	set(&e->response_size, o->response_size);
+	set(&e->file_size, o->file_size);
+	set(&e->count, o->count);
+	set(&e->rate_bps, o->rate_bps);
+	set(&e->rate_pps, o->rate_pps);
+	if (o->streams > 0)
+		e->streams = (int)o->streams;
+	if (o->congestion && strlen(o->congestion) >= sizeof(e->congestion))
+		return err_input(err, "--congestion: '%s' is too long", o->congestion);
+	if (o->congestion)
+		snprintf(e->congestion, sizeof(e->congestion), "%s", o->congestion);
+	if (o->frame < 0)
+		return 0;
+	if (e->test != TEST_UDP_STREAM)
+		return err_input(err, "--frame: only udp_stream sends frames of a given size");
+	e->size = attempt_frame_payload(o->frame, o->ipv6 ? AF_INET6 : AF_INET);
+	return e->size ? 0
+		       : err_input(err, "--frame: %lld bytes leave no room for payload",
+				   (long long)o->frame);
+}
+
+static enum scenario_cpus find_cpus(const struct measure_options *o)
+{
+	for (int i = 0; o->cpus && cpus_words[i]; i++)
+		if (str_eq(o->cpus, cpus_words[i]))
+			return (enum scenario_cpus)i;
+	return CPUS_DEFAULT;
+}
+
+static int specify(struct measurement *m, const struct source *s, const char *src,
+		   const struct call *call, struct err *err)
+{
+	enum engine_test test;
+	int r = engine_test_parse(call->argv[2], &test, err);
+
+	if (r)
+		return r;
+	m->spec = (struct attempt_spec){
+	    .lab = s->lab,
+	    .wire = &s->wire,
+	    .from = src,
+	    .to = call->argv[1],
+	    .family = m->o->ipv6 ? AF_INET6 : AF_INET,
+	    .opposite = m->o->opposite,
+	};
+	engine_spec_default(&m->spec.engine, test);
+	r = fill_spec(m->o, &m->spec.engine, err);
+	if (!r)
+		attempt_place(find_cpus(m->o), &m->spec.engine);
+	return r;
+}
+
+static void print_predicted(const struct measurement *m, struct strbuf *out)
+{
+	const struct truth_predicted *p = &m->predicted;
+	bool packets = m->spec.engine.test == TEST_UDP_STREAM;
+	double found = packets ? m->sample.engine.pps : m->sample.engine.goodput_bps;
+	enum metric_unit unit = packets ? METRIC_PPS : METRIC_BPS;
+	char a[64], b[64], c[64];
+
+	if (!p->known)
+		return;
+	if (m->spec.engine.test == TEST_THROUGHPUT)
+		found = m->sample.engine.rate.mean;
+	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
+	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
+	units_format_rate(c, sizeof(c), (double)p->rate_bps);
+	strbuf_addf(out, "  %-12s %s", "predicted", a);
+	if (!str_eq(a, b))
+		strbuf_addf(out, " … %s", b);
+	strbuf_addf(out, " (found %+.2f %%): %s, %s",
+		    (found / (packets ? p->pps : p->goodput_bps) - 1) * 100, p->link, c);
+	if (p->charged_bytes)
+		strbuf_addf(out, " %s, %lld of %lld bytes", wire_basis_name(p->basis),
+			    (long long)p->payload_bytes, (long long)p->charged_bytes);
+	strbuf_addf(out, "%s%s\n", p->assumption ? ", " : "", p->assumption ? p->assumption : "");
+}
+
+static void print_counted(const struct measurement *m, struct strbuf *out)
+{
+	const struct truth_counted *c = &m->sample.counted;
+	char a[64];
+
+	strbuf_addf(out, "  %-12s ", "counted");
+	if (!isnan(c->goodput_bps))
+		strbuf_addf(out, "%s, ", metric_format(a, sizeof(a), METRIC_BPS, c->goodput_bps));
+	if (c->agreement == TRUTH_AGREE)
+		strbuf_addf(out, "%lld packets of the flow, %lld others; nft and device agree\n",
+			    (long long)c->packets, (long long)c->foreign_packets);
+	else
+		strbuf_addf(out, "%s\n", c->why);
+}
+
+static void print_machine(const struct fidelity *f, struct strbuf *out)
+{
+	strbuf_addf(out, "  %-12s %.0f %% idle, CPU %d %.0f %%, steal %.1f %%: %s%s\n", "machine",
+		    f->idle * 100, f->busiest_cpu, f->least_idle * 100, f->steal * 100,
+		    f->limit == FIDELITY_ENOUGH ? "not the limit" : "may be the limit: ", f->why);
+}
+
+static void print_metrics(const struct measurement *m, struct strbuf *out)
+{
+	const struct metric *metric;
+	char text[64];
+
+	for (size_t i = 0; (metric = metric_at(i)); i++) {
+		if (!(metric->tests & METRIC_TEST(m->spec.engine.test)) ||
+		    str_eq(metric->name, "counted"))
+			continue;
+		strbuf_addf(
+		    out, "  %-16s %-16s %s\n", metric->name,
+		    metric_format(text, sizeof(text), metric->unit, metric->get(&m->sample)),
+		    metric->help);
+	}
+}
+
+static void print_measurement(const struct measurement *m)
+{
+	autostr struct strbuf out = {0};
+
+	strbuf_addf(&out, "%s → %s, %s\n", m->spec.from, m->spec.to,
+		    engine_test_name(m->spec.engine.test));
+	print_metrics(m, &out);
+	print_predicted(m, &out);
+	if (m->predicted_err.text[0])
+		strbuf_addf(&out, "  %-12s nothing: %s\n", "predicted", m->predicted_err.text);
+	print_counted(m, &out);
+	print_machine(&m->sample.fidelity, &out);
+	print_text(&out);
+}
+
+static json_t *measurement_json(const struct measurement *m)
+{
+	json_t *o = json_sample(&m->sample);
+
+	json_object_set_new(o, "from", json_string(m->spec.from));
+	json_object_set_new(o, "to", json_string(m->spec.to));
+	json_object_set_new(o, "test", json_string(engine_test_name(m->spec.engine.test)));
+	json_object_set_new(o, "predicted", json_predicted(&m->predicted));
+	return o;
+}
+
+/* Nothing is expected here, but what cannot be believed is said by the status as well. */
+static int status_of(const struct measurement *m)
+{
+	return m->sample.counted.agreement == TRUTH_DISAGREE ? EXIT_INCONCLUSIVE : EXIT_PASS;
+}
+
+static int measure(struct measurement *m, struct err *err)
+{
+	struct interrupt i;
+	struct arena arena;
+	int r = bench_idle(&m->spec.idle_busy, err);
+
+	if (r)
+		return r;
+	attempt_predict(&m->spec, &m->predicted, &m->predicted_err);
+	arena_init(&arena);
+	m->sample.index = 1;
+	interrupt_begin(&i);
+	r = attempt_run(&m->spec, &arena, &m->sample, err);
+	interrupt_end(&i);
+	if (!r && m->o->json)
+		print_json(measurement_json(m));
+	else if (!r)
+		print_measurement(m);
+	if (!r)
+		r = status_of(m);
+	engine_result_done(&m->sample.engine);
+	arena_done(&arena);
+	return r;
+}
+
+static int measure_run(const struct call *call, struct err *err)
+{
+	const char *colon = strchr(call->argv[0], ':');
+	autofree char *lab =
+	    colon ? mem_printf("%.*s", (int)(colon - call->argv[0]), call->argv[0]) : NULL;
+	struct measurement m = {.o = call->options};
+	struct source s;
+	int r = source_open_lab(lab, &s, err);
+
+	if (!r)
+		r = specify(&m, &s, colon ? colon + 1 : call->argv[0], call, err);
+	if (!r)
+		r = measure(&m, err);
+	source_done(&s);
+	return r;
+}
+
+#define AT(field) OPT_AT(struct measure_options, field)
+
+static const struct option_def option_defs[] = {
+    {"duration", 'd', OPT_TIME, "TIME", "measuring window", AT(duration), NULL, 0, 0},
+    {"warmup", 'w', OPT_TIME, "TIME", "left out before it", AT(warmup), NULL, 0, 0},
+    {"interval", 0, OPT_TIME, "TIME", "of intermediate figures", AT(interval), NULL, 0, 0},
+    {"streams", 'n', OPT_INT, "N", "sockets at the same time", AT(streams), NULL, 1, 1000},
+    {"size", 's', OPT_SIZE, "BYTES", "of a write, datagram or request", AT(size), NULL, 0, 0},
+    {"response-size", 0, OPT_SIZE, "BYTES", "of the answer", AT(response_size), NULL, 0, 0},
+    {"frame", 'f', OPT_SIZE, "BYTES", "udp_stream: Ethernet frame with FCS, instead of --size",
+     AT(frame), NULL, 0, 0},
+    {"rate", 'r', OPT_RATE, "RATE", "udp_stream: offer so many payload bits a second", AT(rate_bps),
+     NULL, 0, 0},
+    {"packets", 'p', OPT_PPS, "PPS", "udp_stream: offer so many datagrams a second", AT(rate_pps),
+     NULL, 0, 0},
+    {"file-size", 0, OPT_SIZE, "BYTES", "throughput: of a transaction", AT(file_size), NULL, 0, 0},
+    {"count", 0, OPT_INT, "N", "throughput: transactions", AT(count), NULL, 0, 1000000},
+    {"congestion", 'C', OPT_STRING, "NAME", "TCP congestion control", AT(congestion), NULL, 0, 0},
+    {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
+     cpus_words, 0, 0},
+    {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
+    {"opposite", 0, OPT_FLAG, NULL, "predict for an equal flow that runs the other way meanwhile",
+     AT(opposite), NULL, 0, 0},
+    OPT_JSON(struct measure_options, json),
+};
+
+static const struct measure_options defaults = {
+    .duration = -1,
+    .warmup = -1,
+    .interval = -1,
+    .size = -1,
+    .response_size = -1,
+    .file_size = -1,
+    .streams = -1,
+    .count = -1,
+    .frame = -1,
+    .rate_bps = -1,
+    .rate_pps = -1,
+};
+
+const struct command cmd_measure = {
+    .name = "measure",
+    .summary = "measure once between two endpoints of a running lab",
+    .operands = "[LAB:]SRC DST TEST",
+    .operand_kind = OPERAND_NODE,
+    .min_operands = 3,
+    .max_operands = 3,
+    .description =
+	"TEST is tcp_stream, udp_stream, tcp_rr, udp_rr or throughput (netperf's, qperf's and\n"
+	"IxChariot's names are known too). Beside the figure stand what the model predicts, what\n"
+	"the kernel's counters say at the receiver's card, and whether the machine was the limit.\n"
+	"\n"
+	"    vpclab measure zstack:client 'eip(flat-eip)' tcp_stream --duration 5s\n"
+	"\n"
+	"The exit status is 3 when the counters disagree with each other or with the figure.",
+    .options = option_defs,
+    .n_options = ARRAY_SIZE(option_defs),
+    .options_size = sizeof(struct measure_options),
+    .defaults = &defaults,
+    .run = measure_run,
+};

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * attempt: one measurement from its two workers to its sample. Decides nothing about it: repeating
+ * is run.c's business, judging verdict.c's.
+ *
+ * Order matters: workers are started and connected first, then counters are set on the very ports
+ * that they use, then the machine is looked at, then traffic starts. So the counters see all of the
+ * flow but its handshake, and the CPU time is that of the traffic alone.
+ */
+#include "core/harness/attempt.h"
+
+#include <errno.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "core/base/clock.h"
+#include "core/base/units.h"
+#include "core/harness/counters.h"
+
+enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5 };
+
+struct attempt {
+	const struct attempt_spec *s;
+	struct engine_spec spec;
+	const struct wire_endpoint *from, *to;
+	struct path path;
+	struct proc proc[2]; /* client, server */
+	int fd[2];
+	bool started[2];
+	struct counters *counters;
+	struct err counters_err; /* why there are none */
+	struct truth_counts first, last;
+	struct fidelity_snapshot before, after;
+};
+
+/* For the signal handler: pidfds of running workers, -1 where none. */
+static atomic_int running[2] = {-1, -1};
+static atomic_bool interrupted;
+
+void attempt_interrupt(void)
+{
+	atomic_store(&interrupted, true);
+	for (int i = 0; i < 2; i++) {
+		int pidfd = atomic_load(&running[i]);
+
+		if (pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	}
+}
+
+bool attempt_interrupted(void)
+{
+	return atomic_load(&interrupted);
+}
+
+int64_t attempt_frame_payload(int64_t frame, int family)
+{
+	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = family};
+	int64_t payload = frame - FCS - ETHERNET_HEADER - truth_headers(&t);
+
+	return payload > 0 ? payload : 0;
+}
+
+void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
+{
+	bool rr = spec->test == TEST_TCP_RR || spec->test == TEST_UDP_RR;
+
+	if (cpus == CPUS_FREE)
+		spec->client_cpu = spec->server_cpu = -1;
+	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && rr))
+		spec->client_cpu = spec->server_cpu;
+}
+
+static bool is_udp(enum engine_test test)
+{
+	return test == TEST_UDP_STREAM || test == TEST_UDP_RR;
+}
+
+static void describe_traffic(const struct attempt_spec *s, struct truth_traffic *t)
+{
+	const struct engine_spec *e = &s->engine;
+
+	*t = (struct truth_traffic){
+	    .protocol = is_udp(e->test) ? IPPROTO_UDP : IPPROTO_TCP,
+	    .family = s->family,
+	    .timestamps = true,
+	    .payload = e->size,
+	    .opposite = s->opposite,
+	};
+	if (e->test != TEST_UDP_STREAM)
+		return;
+	if (e->rate_pps > 0)
+		t->offered_pps = (double)e->rate_pps;
+	else if (e->rate_bps > 0 && e->size > 0)
+		t->offered_pps = (double)e->rate_bps / 8 / (double)e->size;
+}
+
+int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)
+{
+	struct truth_traffic t;
+	struct path forward, back;
+
+	memset(out, 0, sizeof(*out));
+	if (s->engine.test == TEST_TCP_RR || s->engine.test == TEST_UDP_RR)
+		return 0;
+	describe_traffic(s, &t);
+	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);
+	if (!r) {
+		r = path_reverse(s->wire, &forward, &back, err);
+		if (!r)
+			truth_predict(s->wire, &forward, &back, &t, out);
+		path_done(&back);
+	}
+	path_done(&forward);
+	return r;
+}
+
+static int find_end(const struct wire *w, const char *name, const struct wire_endpoint **out,
+		    struct err *err)
+{
+	*out = wire_find_endpoint(w, name);
+	return *out ? 0 : err_input(err, "'%s' is not an endpoint of lab '%s'", name, w->name);
+}
+
+static const struct ip *address_of(const struct wire_endpoint *e, int family)
+{
+	return family == AF_INET6 ? &e->ip6 : &e->ip4;
+}
+
+/* The program that runs now; asked once, since the file may be replaced while it runs. */
+static const char *own_program(struct err *err)
+{
+	static char program[4096];
+
+	if (program[0])
+		return program;
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	if (n > 0)
+		return program;
+	err_sys(err, errno, "cannot find my own program by /proc/self/exe");
+	return NULL;
+}
+
+static int start_worker(struct attempt *a, int side, struct err *err)
+{
+	const struct wire_endpoint *end = side ? a->to : a->from;
+	const char *node = a->s->wire->nodes.v[end->node].name, *program = own_program(err);
+	const char *argv[] = {program, "engine", "--stdio", NULL};
+	struct proc_spec spec = PROC_SPEC(argv);
+	int pair[2];
+
+	if (!program)
+		return -err->code;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_sys(err, errno, "cannot make a control channel");
+	spec.in = spec.out = pair[1];
+	spec.die_with_parent = true;
+	int r = lab_spawn(a->s->lab, node, &spec, &a->proc[side], err);
+	close(pair[1]);
+	if (r) {
+		close(pair[0]);
+		return err_wrap(err, "starting the %s in %s", side ? "server" : "client", node);
+	}
+	a->fd[side] = pair[0];
+	a->started[side] = true;
+	atomic_store(&running[side], a->proc[side].pidfd);
+	return 0;
+}
+
+/* A worker ends when its control channel does; one that hangs is killed. */
+static void stop_worker(struct attempt *a, int side)
+{
+	struct err ignored = ERR_INIT;
+	int status;
+
+	if (!a->started[side])
+		return;
+	close(a->fd[side]);
+	if (proc_wait(&a->proc[side], clock_now_ns() + NSEC_PER_SEC, &status, &ignored))
+		proc_kill(&a->proc[side], 0);
+	atomic_store(&running[side], -1);
+}
+
+/* Without counters a measurement still is one, but nothing confirms it: the verdict says so. */
+static int on_connected(void *arg, const json_t *flows, struct err *err)
+{
+	struct attempt *a = arg;
+	struct counters_at at = {
+	    .lab = a->s->lab,
+	    .wire = a->s->wire,
+	    .path = &a->path,
+	    .protocol = is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
+	};
+
+	if (counters_open(&at, flows, &a->counters, &a->counters_err))
+		a->counters = NULL;
+	return fidelity_read(&a->before, err);
+}
+
+static void on_interval(void *arg, const json_t *interval)
+{
+	struct attempt *a = arg;
+	struct err ignored = ERR_INIT;
+
+	(void)interval;
+	if (a->counters && !counters_read(a->counters, &a->last, &ignored) && !a->first.known)
+		a->first = a->last;
+	if (a->s->tick)
+		a->s->tick(a->s->arg);
+}
+
+static void subtract(struct truth_counter *a, const struct truth_counter *b)
+{
+	a->packets -= b->packets;
+	a->bytes -= b->bytes;
+}
+
+/* Between the end of the first interval and that of the last: all of it lies in the window. */
+static void set_window(const struct attempt *a, struct run_sample *out)
+{
+	out->window = a->last;
+	out->window.elapsed_ns -= a->first.elapsed_ns;
+	subtract(&out->window.flow, &a->first.flow);
+	subtract(&out->window.device, &a->first.device);
+}
+
+/*
+ * What the receiver had of the whole flow. A request/response server counts both ways, so it makes
+ * no claim. A stream that ends by the clock leaves what its receiver had not read.
+ */
+static void set_claim(const struct run_sample *run, struct truth_claim *claim)
+{
+	const struct engine_result *e = &run->engine;
+
+	claim->bytes = -1;
+	claim->slack_bytes = 0;
+	if (run->spec.test == TEST_TCP_RR || run->spec.test == TEST_UDP_RR)
+		return;
+	claim->bytes = e->server.bytes_all;
+	if (run->spec.test == TEST_UDP_STREAM)
+		claim->slack_bytes = e->lost_host * run->spec.size;
+	else
+		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf;
+}
+
+static void set_cpu_per_packet(const struct attempt *a, struct run_sample *out)
+{
+	double idle_s = a->s->idle_busy * (double)out->fidelity.elapsed_ns / (double)NSEC_PER_SEC;
+	int64_t packets = out->counted.agreement == TRUTH_UNKNOWN ? out->engine.server.packets_all
+								  : out->counted.packets;
+
+	out->cpu_per_packet_ns = NAN;
+	if (packets > 0 && out->fidelity.known)
+		out->cpu_per_packet_ns =
+		    fmax(0, out->fidelity.busy_s - idle_s) * (double)NSEC_PER_SEC / (double)packets;
+}
+
+static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
+{
+	struct truth_traffic t;
+	struct truth_claim claim;
+	struct err err = ERR_INIT;
+
+	if (!a->counters)
+		out->whole.missing = arena_strdup(arena, a->counters_err.text);
+	else if (counters_read(a->counters, &out->whole, &err))
+		out->whole.missing = arena_strdup(arena, err.text);
+	set_window(a, out);
+	describe_traffic(a->s, &t);
+	set_claim(out, &claim);
+	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
+	fidelity_between(&a->before, &a->after, &out->fidelity);
+	out->fidelity.slip_ns = a->s->slip_ns;
+	out->fidelity.socket_dropped = out->engine.lost_host;
+	fidelity_judge(&out->fidelity);
+	set_cpu_per_packet(a, out);
+}
+
+static int prepare(struct attempt *a, struct err *err)
+{
+	const struct attempt_spec *s = a->s;
+	int r = find_end(s->wire, s->from, &a->from, err);
+
+	if (!r)
+		r = find_end(s->wire, s->to, &a->to, err);
+	if (r)
+		return r;
+	if (!address_of(a->to, s->family)->family)
+		return err_input(err, "'%s' has no %s address", s->to,
+				 s->family == AF_INET6 ? "IPv6" : "IPv4");
+	r = path_find(s->wire, s->from, s->to, s->family, &a->path, err);
+	return r ? err_wrap(err, "the way from %s to %s", s->from, s->to) : 0;
+}
+
+static int measure(struct attempt *a, struct engine_result *result, struct err *err)
+{
+	struct engine_ends ends = {a->fd[0], a->fd[0], a->fd[1], a->fd[1]};
+	struct engine_hooks hooks = {
+	    .on_connected = on_connected,
+	    .on_interval = on_interval,
+	    .arg = a,
+	};
+	int r = engine_pair(&a->spec, address_of(a->to, a->s->family), &ends, &hooks, result, err);
+
+	if (!r)
+		r = fidelity_read(&a->after, err);
+	if (attempt_interrupted())
+		return err_fail(err, EINTR, "interrupted");
+	return r;
+}
+
+/* Several counter readings even in a short window. */
+static void set_interval(struct engine_spec *spec)
+{
+	if (spec->interval_ns > spec->duration_ns / INTERVALS)
+		spec->interval_ns = spec->duration_ns / INTERVALS;
+}
+
+int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sample *out,
+		struct err *err)
+{
+	struct attempt a = {.s = s, .spec = s->engine};
+	struct run_sample sample = {.spec = s->engine};
+	int r;
+
+	if (attempt_interrupted())
+		return err_fail(err, EINTR, "interrupted");
+	set_interval(&a.spec);
+	r = prepare(&a, err);
+	for (int side = 0; side < 2 && !r; side++)
+		r = start_worker(&a, side, err);
+	if (!r)
+		r = measure(&a, &sample.engine, err);
+	if (!r) {
+		assess(&a, arena, &sample);
+		sample.index = out->index;
+		sample.started_ns = out->started_ns;
+		*out = sample;
+	} else {
+		engine_result_done(&sample.engine);
+	}
+	counters_close(a.counters);
+	for (int side = 0; side < 2; side++)
+		stop_worker(&a, side);
+	path_done(&a.path);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * attempt: one run of one measurement inside a running lab: workers started in their nodes,
+ * counters set on the flow, the machine watched. run.c repeats it; `vpclab measure` makes one.
+ */
+#ifndef VPCLAB_HARNESS_ATTEMPT_H
+#define VPCLAB_HARNESS_ATTEMPT_H
+
+#include "core/harness/result.h"
+
+struct attempt_spec {
+	const struct lab *lab;
+	const struct wire *wire;
+	const char *from, *to; /* endpoints */
+	int family;	       /* AF_INET or AF_INET6 */
+	bool opposite;	       /* an equal flow runs the other way (only the prediction needs it) */
+	struct engine_spec engine;
+	double idle_busy; /* CPUs busy when nothing is measured */
+	int64_t slip_ns;
+	void (*tick)(void *arg); /* at each interval, or NULL */
+	void *arg;
+};
+
+/* UDP payload of an Ethernet frame (FCS included) of that family; 0 when it has no room for any. */
+int64_t attempt_frame_payload(int64_t frame, int family);
+
+/*
+ * Who runs where, unless the user says: the ends of a stream on a CPU each, those of a request and
+ * its answer on one, because waking another CPU costs more than all hops together and varies as
+ * much.
+ */
+void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec);
+
+/* What the model says; out->known is false when it says nothing (no shaper, request/response). An
+ * error is that of path_find(). */
+int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err);
+
+/* Fills `out` but for index and started_ns; texts in `arena`. On an error `out` is not touched. */
+int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sample *out,
+		struct err *err);
+
+/* Ends the attempt that runs now, and every later one at once. Safe in a signal handler. */
+void attempt_interrupt(void);
+bool attempt_interrupted(void);
+
+#endif

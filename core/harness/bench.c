@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * bench: builds labs for run.c and notes how long it took and what ran where several ways exist.
+ * Measures nothing inside them.
+ */
+#include "core/harness/bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/units.h"
+
+#define IDLE_NS (400 * NSEC_PER_MSEC)
+
+static void read_cpu_name(struct run_machine *m)
+{
+	autofree char *text = NULL;
+	struct err ignored = ERR_INIT;
+	size_t len;
+
+	if (file_read("/proc/cpuinfo", &text, &len, &ignored))
+		return;
+	const char *line = strstr(text, "model name"); /* not on every architecture */
+	const char *name = line ? strchr(line, ':') : NULL;
+	if (!name)
+		return;
+	name += 1 + strspn(name + 1, " \t");
+	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strcspn(name, "\n"), name);
+}
+
+static int describe_machine(struct run_machine *m, struct err *err)
+{
+	struct utsname u;
+
+	if (!uname(&u))
+		snprintf(m->kernel, sizeof(m->kernel), "%.*s", (int)sizeof(m->kernel) - 1,
+			 u.release);
+	read_cpu_name(m);
+	m->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	m->root = geteuid() == 0;
+	return lab_measure_machine(&m->model, err);
+}
+
+static int compile(struct bench *b, bool unshaped, struct problems *p, struct err *err)
+{
+	struct bench_lab *lab = &b->labs[unshaped];
+	struct compile_options o = {.machine = b->r->machine.model, .unshaped = unshaped};
+
+	topology_compile(b->topology, &o, &lab->wire, p);
+	lab->compiled = true;
+	if (!problems_count(p))
+		scenario_check(b->s, &lab->wire, p);
+	if (problems_count(p))
+		return err_input(err, "%s cannot be run as it is", b->s->file);
+	return 0;
+}
+
+static int read_topology(struct bench *b, struct problems *p, struct err *err)
+{
+	const struct scenario *s = b->s;
+	int r = file_read(s->topology, &b->text, &b->len, err);
+
+	if (r) {
+		problems_add(p, s->topology_at, "%s", err->text);
+		return err_input(err, "the topology of %s cannot be read", s->file);
+	}
+	b->topology = topology_parse(s->topology, b->text, b->len, s->sets.v, s->sets.n, p);
+	if (problems_count(p))
+		return err_input(err, "%s has problems", s->topology);
+	return 0;
+}
+
+int bench_open(struct bench *b, const struct scenario *s, struct run_result *r, struct problems *p,
+	       struct err *err)
+{
+	int ret;
+
+	*b = (struct bench){.s = s, .r = r};
+	ret = read_topology(b, p, err);
+	if (!ret)
+		ret = describe_machine(&r->machine, err);
+	return ret ? ret : compile(b, false, p, err);
+}
+
+static void count_nodes(const struct wire *w, struct run_lab *shown)
+{
+	VEC_FOREACH (n, &w->nodes) {
+		if (n->kind == NODE_HOST)
+			shown->hosts++;
+		else if (n->kind == NODE_VM)
+			shown->vms++;
+		else if (n->kind == NODE_ROUTER)
+			shown->routers++;
+		else if (n->kind == NODE_EIP)
+			shown->eips++;
+		else if (n->kind == NODE_MACHINE)
+			shown->others++;
+	}
+}
+
+/* A lab that is not what the plan says would be measured all the same, and nobody would know. */
+static int check_lab(const struct lab *lab, struct err *err)
+{
+	autostr struct strbuf differences = {0};
+	size_t n = 0;
+	int r = lab_check(lab, &differences, &n, err);
+
+	if (r)
+		return err_wrap(err, "checking the lab");
+	if (n)
+		return err_fail(err, EUCLEAN, "the lab is not what the plan says:\n%s",
+				strbuf_text(&differences));
+	return 0;
+}
+
+static int build(struct bench *b, bool unshaped, struct err *err)
+{
+	struct bench_lab *lab = &b->labs[unshaped];
+	autofree char *name =
+	    mem_printf("%s-%d%s", b->s->name, getpid(), unshaped ? "-unshaped" : "");
+	struct lab_up_options o = {
+	    .name = name,
+	    .source_name = b->s->topology,
+	    .source_text = b->text,
+	    .sets = b->s->sets.v,
+	    .n_sets = b->s->sets.n,
+	    .compile = {.machine = b->r->machine.model, .unshaped = unshaped},
+	    .tied = true,
+	};
+	struct lab_timing timing;
+	struct plan plan;
+
+	plan_build(&lab->wire, &o.compile.machine, &plan);
+	int r = lab_up(&plan, &o, &lab->lab, &timing, err);
+	plan_done(&plan);
+	if (r) {
+		lab->lab = NULL;
+		return r;
+	}
+	struct run_lab *shown = VEC_ADD(&b->r->arena, &b->r->labs);
+	lab->shown = (int)b->r->labs.n - 1;
+	shown->name = arena_strdup(&b->r->arena, name);
+	shown->unshaped = unshaped;
+	shown->timing = timing;
+	shown->choices = json_incref(json_object_get(lab_state(lab->lab), "plan_choices"));
+	count_nodes(&lab->wire, shown);
+	return check_lab(lab->lab, err);
+}
+
+int bench_lab(struct bench *b, bool unshaped, struct bench_lab **out, struct err *err)
+{
+	struct bench_lab *lab = &b->labs[unshaped];
+	struct problems none;
+	int r = 0;
+
+	problems_init(&none);
+	if (!lab->compiled)
+		r = compile(b, unshaped, &none, err);
+	problems_done(&none);
+	if (!r && !lab->lab)
+		r = build(b, unshaped, err);
+	if (r)
+		return r;
+	*out = lab;
+	return 0;
+}
+
+int bench_idle(double *busy_cpus, struct err *err)
+{
+	struct fidelity_snapshot before, after;
+	struct fidelity f;
+	int r = fidelity_read(&before, err);
+
+	if (r)
+		return r;
+	clock_sleep_until_ns(before.at_ns + IDLE_NS);
+	r = fidelity_read(&after, err);
+	if (r)
+		return r;
+	fidelity_between(&before, &after, &f);
+	*busy_cpus = f.busy_s * (double)NSEC_PER_SEC / (double)f.elapsed_ns;
+	return 0;
+}
+
+int bench_close(struct bench *b, struct err *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct bench_lab *lab = &b->labs[i];
+		struct err one = ERR_INIT;
+		int64_t start = clock_now_ns();
+
+		if (lab->lab && lab_down(lab->lab, &one) && !r) {
+			*err = one;
+			r = -one.code;
+		}
+		if (lab->lab)
+			b->r->labs.v[lab->shown].down_ns = clock_now_ns() - start;
+		if (lab->compiled)
+			wire_done(&lab->wire);
+	}
+	topology_free(b->topology);
+	free(b->text);
+	return r;
+}

@@ -25,7 +25,8 @@ void addr_add(struct nl_batch *batch, const char *dev, int ifindex, const struct
 				      "add address %s to %s", prefix_format(text, p), dev);
 
 	addr_put(nlh, ifindex, p);
-	mnl_attr_put_u32(nlh, IFA_FLAGS, IFA_F_NODAD | IFA_F_NOPREFIXROUTE);
+	bool v6 = p->ip.family == AF_INET6; /* IPv4 has no duplicate address detection */
+	mnl_attr_put_u32(nlh, IFA_FLAGS, IFA_F_NOPREFIXROUTE | (v6 ? IFA_F_NODAD : 0));
 }
 
 void addr_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct prefix *p)

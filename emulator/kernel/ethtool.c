@@ -38,7 +38,7 @@ static const struct {
 
 /* Bit number of each row above, -1 where this kernel has no such feature; filled once. */
 static int ethtool_bits[ARRAY_SIZE(ethtool_features)];
-static bool ethtool_known;
+static unsigned ethtool_blocks; /* of features; 0: not known yet */
 static pthread_mutex_t ethtool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int ethtool_ioctl(int fd, const char *dev, void *request)
@@ -88,7 +88,7 @@ static int ethtool_names(int fd, const char *dev)
 				     ethtool_features[i].feature, ETH_GSTRING_LEN))
 				ethtool_bits[i] = (int)bit;
 	}
-	ethtool_known = true;
+	ethtool_blocks = (n + 31) / 32;
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static int ethtool_learn(int fd, const char *dev)
 	int rc = 0;
 
 	pthread_mutex_lock(&ethtool_lock);
-	if (!ethtool_known)
+	if (!ethtool_blocks)
 		rc = ethtool_names(fd, dev);
 	pthread_mutex_unlock(&ethtool_lock);
 	return rc;
@@ -114,7 +114,7 @@ static int ethtool_read(int fd, const char *dev, struct ethtool_get *get)
 
 	if (rc < 0)
 		return rc;
-	*get = (struct ethtool_get){.head = {.cmd = ETHTOOL_GFEATURES, .size = ETHTOOL_BLOCKS}};
+	*get = (struct ethtool_get){.head = {.cmd = ETHTOOL_GFEATURES, .size = ethtool_blocks}};
 	return ethtool_ioctl(fd, dev, get);
 }
 
@@ -141,11 +141,12 @@ int ethtool_set(int fd, const char *dev, unsigned groups, bool on, struct err *e
 	struct {
 		struct ethtool_sfeatures head;
 		struct ethtool_set_features_block blocks[ETHTOOL_BLOCKS];
-	} set = {.head = {.cmd = ETHTOOL_SFEATURES, .size = ETHTOOL_BLOCKS}};
+	} set = {.head = {.cmd = ETHTOOL_SFEATURES}};
 	int rc = ethtool_read(fd, dev, &get);
 
 	if (rc < 0)
 		return err_sys(err, -rc, "read the features of %s", dev);
+	set.head.size = ethtool_blocks; /* exactly the kernel's, or EINVAL */
 	for (size_t i = 0; i < ARRAY_SIZE(ethtool_features); i++) {
 		int bit = ethtool_bits[i];
 		if (bit < 0 || !(ethtool_features[i].group & groups))

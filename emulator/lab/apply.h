@@ -2,9 +2,10 @@
 /*
  * apply: the plan's operations as kernel calls. The only place where plan and kernel meet.
  *
- * Runs inside the supervisor (private mount namespace with a tmpfs on /run). Phases go one after the
- * other; inside a phase, namespaces are spread over two threads. The first error stops everything:
- * the supervisor then exits and the kernel cleans up.
+ * Runs inside the supervisor (private mount namespace with a tmpfs on /run). Phases go one after
+ * the other; inside a phase, namespaces are spread over two threads. The first error stops
+ * everything: the supervisor then exits and the kernel cleans up. While it runs, a namespace costs
+ * two file descriptors: the caller raises its limit.
  */
 #ifndef VPCLAB_LAB_APPLY_H
 #define VPCLAB_LAB_APPLY_H
@@ -15,7 +16,8 @@
 
 struct apply_result {
 	int64_t phase_ns[PHASE_COUNT];
-	json_t *choices; /* what ran where several ways exist: {"h1": {"ovs_datapath": "netdev", "ovs_port": "afxdp"}}; a reference that the caller drops */
+	json_t *choices; /* what ran where several ways exist: {"h1": {"ovs_datapath": "netdev",
+			    "ovs_port": "afxdp"}}; a reference that the caller drops */
 };
 
 int apply_plan(const struct plan *plan, struct apply_result *out, struct err *err);

@@ -406,6 +406,7 @@ int main(void)
 	    cmocka_unit_test(environment_and_cpu),
 	    cmocka_unit_test(signals_are_as_at_login),
 	    cmocka_unit_test(dies_with_its_parent),
+	    cmocka_unit_test(a_parent_in_another_pid_namespace_counts),
 	    cmocka_unit_test(descriptors_do_not_leak),
 	};
 

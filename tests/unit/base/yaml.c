@@ -192,6 +192,11 @@ static void keys_are_texts_and_unique(void **state)
 static void what_is_not_yaml(void **state)
 {
 	static const struct example cases[] = {
+	    {"a: \"b\nc: 1\n",
+	     "not YAML: null@1:1\nf:1:4: the quote (\") is not closed\n1 problem\n"},
+	    {"a:\n\tb: 1\n", "not YAML: null@1:1\nf:2:1: tab character may not be used as "
+			     "indentation\n1 problem\n"},
+	    {"%YAML 3.0\n---\na: 1\n", "not YAML: null@1:1\nf:1:1: this is not YAML\n1 problem\n"},
 	    {"a: [1, 2\n", "not YAML: null@1:1\n"
 			   "f:2:1: ']' is missing at the end of a list\n1 problem\n"},
 	    {"a: b: c\n", "not YAML: null@1:1\n"

@@ -176,68 +176,83 @@ int metric_parse_value(const struct metric *m, const char *text, double *value, 
 	return r;
 }
 
-/* Times as an engineer reads them: four figures, µs below 10 ms. */
-static const char *format_time(char *buf, size_t size, double ns)
-{
-	double magnitude = fabs(ns);
+struct look { /* how a figure of some size is shown */
+	double scale;
+	int digits;
+	const char *unit;
+};
 
-	if (magnitude < 1e3)
-		snprintf(buf, size, "%.0f ns", ns);
-	else if (magnitude < 1e5)
-		snprintf(buf, size, "%.1f µs", ns / 1e3);
-	else if (magnitude < 1e7)
-		snprintf(buf, size, "%.0f µs", ns / 1e3);
-	else if (magnitude < 1e9)
-		snprintf(buf, size, "%.1f ms", ns / 1e6);
-	else
-		snprintf(buf, size, "%.3f s", ns / 1e9);
-	return buf;
+/* µs below 10 ms, since round trips are compared with each other. */
+static struct look look_of_time(double ns)
+{
+	if (ns < 1e3)
+		return (struct look){1, 0, "ns"};
+	if (ns < 1e5)
+		return (struct look){1e3, 1, "µs"};
+	if (ns < 1e7)
+		return (struct look){1e3, 0, "µs"};
+	if (ns < 1e9)
+		return (struct look){1e6, 1, "ms"};
+	return (struct look){1e9, 3, "s"};
 }
 
-static const char *format_scaled(char *buf, size_t size, double v, const char *unit)
+/* 1 Gbit/s as 941.5 Mbit/s is read: G only from 10 on. */
+static struct look look_of_scaled(double v, const char *const units[4])
 {
-	static const struct {
-		double scale;
-		const char *prefix;
-	} steps[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+	if (v >= 9.9995e9)
+		return (struct look){1e9, 2, units[3]};
+	if (v >= 0.99995e6)
+		return (struct look){1e6, v < 1e8 ? 2 : 1, units[2]};
+	if (v >= 0.99995e3)
+		return (struct look){1e3, v < 1e5 ? 2 : 1, units[1]};
+	return (struct look){1, 1, units[0]};
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		double x = v / steps[i].scale;
+static struct look look_of(enum metric_unit unit, double v)
+{
+	static const char *const bits[] = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s"};
+	static const char *const packets[] = {"pps", "kpps", "Mpps", "Gpps"};
 
-		/* 1 Gbit/s as 941.5 Mbit/s is read: G only from 10 on, unless it is round. */
-		if (fabs(x) < (i == 0 ? 9.9995 : 0.99995))
-			continue;
-		snprintf(buf, size, fabs(x) < 100 ? "%.2f %s%s" : "%.1f %s%s", x, steps[i].prefix,
-			 unit);
-		return buf;
+	v = fabs(v);
+	switch (unit) {
+	case METRIC_BPS:
+		return look_of_scaled(v, bits);
+	case METRIC_PPS:
+		return look_of_scaled(v, packets);
+	case METRIC_NS:
+		return look_of_time(v);
+	case METRIC_TPS:
+		return (struct look){1, v < 100, "1/s"};
+	case METRIC_SHARE:
+		return (struct look){0.01, v < 0.01 ? 3 : 1, "%"};
+	case METRIC_COUNT:
+		break;
 	}
-	snprintf(buf, size, "%.1f %s", v, unit);
-	return buf;
+	return (struct look){1, v < 100 && v != floor(v), ""};
 }
 
 const char *metric_format(char *buf, size_t size, enum metric_unit unit, double value)
 {
-	if (isnan(value)) {
+	return metric_format_interval(buf, size, unit, (struct metric_interval){value, NAN});
+}
+
+const char *metric_format_interval(char *buf, size_t size, enum metric_unit unit,
+				   struct metric_interval v)
+{
+	struct look look = look_of(unit, v.mean);
+	const char *space = look.unit[0] ? " " : "";
+	double width = v.half_width / look.scale;
+
+	if (isnan(v.mean))
 		snprintf(buf, size, "–");
-		return buf;
-	}
-	switch (unit) {
-	case METRIC_BPS:
-		return format_scaled(buf, size, value, "bit/s");
-	case METRIC_PPS:
-		return format_scaled(buf, size, value, "pps");
-	case METRIC_NS:
-		return format_time(buf, size, value);
-	case METRIC_TPS:
-		snprintf(buf, size, "%.0f/s", value);
-		break;
-	case METRIC_SHARE:
-		snprintf(buf, size, "%.3g %%", value * 100);
-		break;
-	case METRIC_COUNT:
-		snprintf(buf, size, "%.6g", value);
-		break;
-	}
+	else if (isnan(width))
+		snprintf(buf, size, "%s%.*f%s%s", v.mean < 0 ? "−" : "", look.digits,
+			 fabs(v.mean) / look.scale, space, look.unit);
+	else
+		snprintf(buf, size, "%s%.*f ±%.*f%s%s", v.mean < 0 ? "−" : "", look.digits,
+			 fabs(v.mean) / look.scale,
+			 width < 0.095 && look.digits < 2 ? look.digits + 1 : look.digits, width,
+			 space, look.unit);
 	return buf;
 }
 

@@ -47,6 +47,12 @@ int metric_unknown(const char *name, enum engine_test test, struct err *err);
 int metric_parse_value(const struct metric *m, const char *text, double *value, struct err *err);
 /* "941.5 Mbit/s", "12.3 µs", "1.2 %" into buf; NAN prints "–". Returns buf. */
 const char *metric_format(char *buf, size_t size, enum metric_unit unit, double value);
+/* "941.3 ±0.2 Mbit/s"; half_width NAN: without it. */
+struct metric_interval {
+	double mean, half_width;
+};
+const char *metric_format_interval(char *buf, size_t size, enum metric_unit unit,
+				   struct metric_interval v);
 /* What JSON puts behind the name: "bps", "ns", "pps", "tps", "share", "count". */
 const char *metric_unit_name(enum metric_unit unit);
 

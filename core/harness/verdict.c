@@ -77,19 +77,20 @@ static const struct run_sample *disagreeing_run(const struct run_cell *c, const 
 static const char *with_interval(struct arena *a, enum metric_unit unit, double v,
 				 double half_width)
 {
-	char mean[64], width[64];
+	char text[64];
 
-	metric_format(mean, sizeof(mean), unit, v);
-	if (isnan(half_width))
-		return arena_strdup(a, mean);
-	return arena_printf(a, "%s ±%s", mean,
-			    metric_format(width, sizeof(width), unit, half_width));
+	metric_format_interval(text, sizeof(text), unit, (struct metric_interval){v, half_width});
+	return arena_strdup(a, text);
 }
 
 /* By how much a figure is off its target. */
 static const char *off(struct arena *a, double figure, double target)
 {
-	return target > 0 ? arena_printf(a, " (%+.2f %%)", (figure / target - 1) * 100) : "";
+	double percent = (figure / target - 1) * 100;
+
+	if (!(target > 0))
+		return "";
+	return arena_printf(a, " (%s%.2f %%)", percent < 0 ? "−" : "+", fabs(percent));
 }
 
 static void set_region(const struct scenario_expect *e, double low, double high, double tolerance,
@@ -183,10 +184,10 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	*q = (struct question){.figure = d.diff, .half_width = d.half_width};
 	q->strict = e->relation == EXPECT_ABOVE || e->relation == EXPECT_BELOW;
 	set_region(e, 0, 0, tolerance_of(e, s.mean), q);
-	q->target =
-	    arena_printf(&r->arena, "the other %s, difference %s",
-			 with_interval(&r->arena, e->what.metric->unit, s.mean, s.half_width),
-			 with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
+	q->target = arena_printf(
+	    &r->arena, "%s has %s, difference %s", r->scenario->paths.v[e->other.path].name,
+	    with_interval(&r->arena, e->what.metric->unit, s.mean, s.half_width),
+	    with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
 }
 
 static void set_missing(struct run_result *r, const struct run_cell *c, struct run_verdict *out)

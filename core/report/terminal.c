@@ -91,13 +91,15 @@ static void add_difference(struct strbuf *out, const struct run_overhead *o)
 				    metric_format(text, sizeof(text), o->what.metric->unit, width));
 		return;
 	}
-	strbuf_add(out, diff < 0 ? "−" : "+");
-	if (share) {
-		strbuf_addf(out, width < 1 ? "%.2f %% ±%.2f" : "%.0f %% ±%.0f", fabs(diff), width);
-		return;
-	}
-	strbuf_add(out, metric_format(text, sizeof(text), o->what.metric->unit, fabs(diff)));
-	strbuf_addf(out, " ±%s", metric_format(text, sizeof(text), o->what.metric->unit, width));
+	if (diff >= 0)
+		strbuf_add(out, "+");
+	if (share && width < 1)
+		strbuf_addf(out, "%s%.2f ±%.2f %%", diff < 0 ? "−" : "", fabs(diff), width);
+	else if (share)
+		strbuf_addf(out, "%s%.0f ±%.0f %%", diff < 0 ? "−" : "", fabs(diff), width);
+	else
+		strbuf_add(out, metric_format_interval(text, sizeof(text), o->what.metric->unit,
+						       (struct metric_interval){diff, width}));
 }
 
 static void print_overheads_of(const struct run_result *r, int path, bool first, struct strbuf *out)
@@ -247,11 +249,12 @@ static void print_assumption(const struct run_result *r, struct strbuf *out)
 		if (!c->predicted.assumption)
 			continue;
 		begin(out, "predicted");
-		autofree char *line = mem_printf(
-		    "%s of %s is a range: its acknowledgements share link '%s' with the data; the "
-		    "low end has %s (RFC 1122), the high end none",
-		    r->scenario->measures.v[c->measure].name, r->scenario->paths.v[c->path].name,
-		    c->predicted.link, c->predicted.assumption);
+		autofree char *line = mem_printf("%s of %s is a range: its acknowledgements share "
+						 "link '%s' with the data (low end: "
+						 "%s, RFC 1122; high end: none)",
+						 r->scenario->measures.v[c->measure].name,
+						 r->scenario->paths.v[c->path].name,
+						 c->predicted.link, c->predicted.assumption);
 		text_wrap(out, line, LABEL + 2, LABEL + 2);
 		strbuf_addc(out, '\n');
 	}

@@ -3,7 +3,7 @@
  * exec: one command inside a node.
  */
 #include "core/cli/command.h"
-#include "core/cli/enter.h"
+#include "core/cli/inside.h"
 
 static int exec_run(const struct call *call, struct err *err)
 {
@@ -17,7 +17,7 @@ static int exec_run(const struct call *call, struct err *err)
 	spec.die_with_parent = true;
 	ret = source_open_node(call->argv[0], &lab, &node, err);
 	if (!ret)
-		ret = enter_node(&lab, node, &spec, err);
+		ret = inside_run(&lab, node, &spec, err);
 	source_done(&lab);
 	return ret;
 }

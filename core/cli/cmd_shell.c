@@ -10,7 +10,7 @@
 
 #include "core/base/str.h"
 #include "core/cli/command.h"
-#include "core/cli/enter.h"
+#include "core/cli/inside.h"
 
 static bool is_bash(const char *shell)
 {
@@ -57,7 +57,7 @@ static int run_shell(const struct source *lab, int node, struct err *err)
 		return file;
 	spec.env = env;
 	spec.keep_fd = file;
-	return enter_node(lab, node, &spec, err);
+	return inside_run(lab, node, &spec, err);
 }
 
 static int shell_run(const struct call *call, struct err *err)

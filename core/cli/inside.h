@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* enter: runs a program of the user's inside a node, on the user's terminal, until it ends. */
-#ifndef VPCLAB_CLI_ENTER_H
-#define VPCLAB_CLI_ENTER_H
+/* inside: runs a program of the user's inside a node, on the user's terminal, until it ends. */
+#ifndef VPCLAB_CLI_INSIDE_H
+#define VPCLAB_CLI_INSIDE_H
 
 #include "core/base/proc.h"
 #include "core/cli/source.h"
@@ -11,6 +11,6 @@
  * executable), or a negative errno when it could not be started. Signals that are sent to vpclab
  * are passed on to it.
  */
-int enter_node(const struct source *lab, int node, const struct proc_spec *spec, struct err *err);
+int inside_run(const struct source *lab, int node, const struct proc_spec *spec, struct err *err);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * enter: what `exec` and `shell` share: start inside a node, stay out of the way, give its status.
+ * inside: what `exec` and `shell` share: start inside a node, stay out of the way, give its status.
  *
  * It does not choose what runs. Called by cmd_exec.c and cmd_shell.c.
  */
-#include "core/cli/enter.h"
+#include "core/cli/inside.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static void set_signals(void (*interactive)(int), void (*other)(int))
 	sigaction(SIGHUP, &a, NULL);
 }
 
-int enter_node(const struct source *lab, int node, const struct proc_spec *spec, struct err *err)
+int inside_run(const struct source *lab, int node, const struct proc_spec *spec, struct err *err)
 {
 	struct proc p;
 	int status, ret;

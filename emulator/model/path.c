@@ -13,6 +13,7 @@
 
 #include "core/base/str.h"
 #include "emulator/model/path_walk.h"
+#include "emulator/model/redirect.h"
 
 #define FIRST_TTL 64
 
@@ -199,7 +200,7 @@ int path_route(struct path_walk *walk, struct path_packet *p, int node, int in, 
 {
 	for (;;) {
 		autostr struct strbuf text = {0};
-		const struct wire_route *r;
+		const struct wire_route *r = NULL;
 		const struct ip *next;
 		char buf[ADDR_TEXT];
 		int err;
@@ -226,67 +227,17 @@ int path_route(struct path_walk *walk, struct path_packet *p, int node, int in, 
 	}
 }
 
-/* The device that follows `before` in double quotes, as nft writes it. */
-static int quoted_dev(const struct wire *w, int node, const char *text, const char *before)
-{
-	const char *at = text ? strstr(text, before) : NULL;
-	char name[64];
-	size_t n;
-
-	if (!at)
-		return -1;
-	at += strlen(before);
-	n = strcspn(at, "\"");
-	if (n >= sizeof(name))
-		return -1;
-	memcpy(name, at, n);
-	name[n] = '\0';
-	return wire_find_dev(w, node, name);
-}
-
-/* What an ingress chain does with every frame: "fwd to" another device, or "dup to" it and drop. */
-static void find_redirects(struct path_walk *walk)
-{
-	const struct wire *w = walk->w;
-
-	walk->redirect = mem_zalloc((w->devs.n + 1) * sizeof(*walk->redirect));
-	for (size_t i = 0; i < w->devs.n; i++)
-		walk->redirect[i] = -1;
-	VEC_FOREACH (c, &w->nft) {
-		int from = str_eq(c->family, "netdev")
-			       ? quoted_dev(w, c->node, c->hook, "ingress device \"")
-			       : -1;
-
-		if (from < 0)
-			continue;
-		VEC_FOREACH (rule, &c->rules) {
-			int to = quoted_dev(w, c->node, rule->text, "fwd to \"");
-
-			if (to < 0)
-				to = quoted_dev(w, c->node, rule->text, "dup to \"");
-			if (to >= 0)
-				walk->redirect[from] = to;
-		}
-	}
-}
-
 /* Whom a frame that leaves by `dev` gets to next, in a word. */
 static const char *towards(const struct path_walk *walk, int dev)
 {
 	const struct wire *w = walk->w;
 	const struct wire_dev *d = &w->devs.v[dev];
+	int far;
 
-	for (int steps = 0; steps < 8 && d->kind == DEV_VETH && d->role != ROLE_UPLINK; steps++) {
-		int on;
-
-		if (w->devs.v[d->peer].node != w->devs.v[dev].node)
-			return w->nodes.v[w->devs.v[d->peer].node].name;
-		on = walk->redirect[d->peer];
-		if (on < 0)
-			break;
-		d = &w->devs.v[on];
-	}
-	return w->devs.v[dev].name;
+	if (d->kind != DEV_VETH || d->role == ROLE_UPLINK)
+		return d->name;
+	far = w->devs.v[redirect_far_end(w, walk->redirect, dev)].node;
+	return far == d->node ? d->name : node_name(walk, far);
 }
 
 static const char *tunnel_text(const struct path_walk *walk, size_t i)
@@ -347,7 +298,7 @@ static int walk_from(struct path_walk *walk, struct path_packet *p, int node)
 
 	memset(walk->out, 0, sizeof(*walk->out));
 	arena_init(&walk->out->arena);
-	find_redirects(walk);
+	walk->redirect = redirect_find(walk->w);
 	err = path_route(walk, p, node, -1, &end);
 	if (!err) {
 		describe(walk);
@@ -393,6 +344,9 @@ int path_find(const struct wire *w, const char *src, const char *dst, int family
 		return err_input(err, "%s has no %s address", dst,
 				 family == AF_INET6 ? "IPv6" : "IPv4");
 	rc = walk_from(&walk, &p, from->node);
+	if (!rc && out->dst_node != to->node) /* another network has the same address */
+		rc = err_input(err, "it ends at %s, who has that address where %s is",
+			       w->nodes.v[out->dst_node].name, src);
 	return rc ? err_wrap(err, "path from %s to %s", src, dst) : 0;
 }
 

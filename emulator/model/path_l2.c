@@ -156,7 +156,10 @@ static bool frame_out(struct search *s, int dev)
 	return false;
 }
 
-/* To every port but the one it came from, until one leads to the device that is wanted. */
+/*
+ * To every port but the one it came from (-1: the bridge itself), until one leads to the device
+ * that is wanted.
+ */
 static bool bridge_out(struct search *s, int bridge, int in)
 {
 	const struct wire *w = s->walk->w;
@@ -165,8 +168,7 @@ static bool bridge_out(struct search *s, int bridge, int in)
 	for (size_t i = 0; i < w->devs.n; i++) {
 		if (w->devs.v[i].master != bridge || (int)i == in)
 			continue;
-		if (in >= 0)
-			path_add_hop(s->walk, s->p, w->devs.v[i].node, in, (int)i);
+		path_add_hop(s->walk, s->p, w->devs.v[i].node, in < 0 ? bridge : in, (int)i);
 		if (frame_out(s, (int)i))
 			return true;
 		s->walk->out->hops.n = mark;

@@ -166,6 +166,42 @@ static void test_errors(void **state)
 	wire_done(&s.w);
 }
 
+/* Two networks that know nothing of each other may use the same addresses. */
+static void test_same_address_elsewhere(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	sample_init(&s, ENGINE_LINUX);
+	*VEC_ADD(&s.w.arena, &s.w.endpoints) =
+	    (struct wire_endpoint){.name = "twin", .node = s.fabric, .ip4 = sample_ip("10.0.0.2")};
+	check_error(&s.w, "vm1", "twin", AF_INET,
+		    "path from vm1 to twin: it ends at vm 2's, who has that address where vm1 is");
+	wire_done(&s.w);
+}
+
+/* An address on a bridge: its frames leave by the bridge's ports, and are shaped there. */
+static void test_from_a_bridge(void **state)
+{
+	struct err err = ERR_INIT;
+	struct path p;
+	struct sample s;
+
+	(void)state;
+	sample_init(&s, ENGINE_LINUX);
+	sample_addr(&s.w, wire_find_dev(&s.w, s.h1, "br0"), "10.0.0.8/24");
+	*VEC_ADD(&s.w.arena, &s.w.endpoints) = (struct wire_endpoint){.name = "h1", .node = s.h1};
+	assert_int_equal(path_find(&s.w, "h1", "vm2", AF_INET, &p, &err), 0);
+	check_story(&s.w, &p,
+		    "h1: 10.0.0.8 → 10.0.0.2\n"
+		    "h1: forward to uplink [uplink]\n"
+		    "fabric: forward to h2 [h2]\n"
+		    "h2: forward to vm 2's\n"
+		    "vm 2's: 10.0.0.8 → 10.0.0.2\n");
+	path_done(&p);
+	wire_done(&s.w);
+}
+
 /* Two routers that send everything to each other. */
 static void test_loop(void **state)
 {
@@ -398,6 +434,8 @@ int main(void)
 	    cmocka_unit_test(test_eip_from_outside),
 	    cmocka_unit_test(test_eip_to_eip),
 	    cmocka_unit_test(test_hairpin),
+	    cmocka_unit_test(test_same_address_elsewhere),
+	    cmocka_unit_test(test_from_a_bridge),
 	    cmocka_unit_test(test_fence),
 	    cmocka_unit_test(test_wrong_destination),
 	};

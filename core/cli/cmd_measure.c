@@ -18,6 +18,7 @@
 #include "core/harness/attempt.h"
 #include "core/harness/bench.h"
 #include "core/report/json.h"
+#include "core/report/text.h"
 
 struct measure_options {
 	int64_t duration, warmup, interval, size, response_size, file_size, streams, count, frame;
@@ -116,7 +117,7 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
 	units_format_rate(c, sizeof(c), (double)p->rate_bps);
-	strbuf_addf(out, "  %-12s %s", "predicted", a);
+	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
 	strbuf_addf(out, " (found %+.2f %%): %s, %s",
@@ -132,7 +133,7 @@ static void print_counted(const struct measurement *m, struct strbuf *out)
 	const struct truth_counted *c = &m->sample.counted;
 	char a[64];
 
-	strbuf_addf(out, "  %-12s ", "counted");
+	strbuf_addf(out, "  %-16s ", "counted");
 	if (!isnan(c->goodput_bps))
 		strbuf_addf(out, "%s, ", metric_format(a, sizeof(a), METRIC_BPS, c->goodput_bps));
 	if (c->agreement == TRUTH_AGREE)
@@ -144,7 +145,7 @@ static void print_counted(const struct measurement *m, struct strbuf *out)
 
 static void print_machine(const struct fidelity *f, struct strbuf *out)
 {
-	strbuf_addf(out, "  %-12s %.0f %% idle, CPU %d %.0f %%, steal %.1f %%: %s%s\n", "machine",
+	strbuf_addf(out, "  %-16s %.0f %% idle, CPU %d %.0f %%, steal %.1f %%: %s%s\n", "machine",
 		    f->idle * 100, f->busiest_cpu, f->least_idle * 100, f->steal * 100,
 		    f->limit == FIDELITY_ENOUGH ? "not the limit" : "may be the limit: ", f->why);
 }
@@ -158,10 +159,10 @@ static void print_metrics(const struct measurement *m, struct strbuf *out)
 		if (!(metric->tests & METRIC_TEST(m->spec.engine.test)) ||
 		    str_eq(metric->name, "counted"))
 			continue;
-		strbuf_addf(
-		    out, "  %-16s %-16s %s\n", metric->name,
-		    metric_format(text, sizeof(text), metric->unit, metric->get(&m->sample)),
-		    metric->help);
+		strbuf_addf(out, "  %-16s ", metric->name);
+		metric_format(text, sizeof(text), metric->unit, metric->get(&m->sample));
+		text_pad(out, text, 14);
+		strbuf_addf(out, "  %s\n", metric->help);
 	}
 }
 
@@ -174,7 +175,7 @@ static void print_measurement(const struct measurement *m)
 	print_metrics(m, &out);
 	print_predicted(m, &out);
 	if (m->predicted_err.text[0])
-		strbuf_addf(&out, "  %-12s nothing: %s\n", "predicted", m->predicted_err.text);
+		strbuf_addf(&out, "  %-16s nothing: %s\n", "predicted", m->predicted_err.text);
 	print_counted(m, &out);
 	print_machine(&m->sample.fidelity, &out);
 	print_text(&out);

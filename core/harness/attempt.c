@@ -251,13 +251,11 @@ static void set_claim(const struct run_sample *run, struct truth_claim *claim)
 static void set_cpu_per_packet(const struct attempt *a, struct run_sample *out)
 {
 	double idle_s = a->s->idle_busy * (double)out->fidelity.elapsed_ns / (double)NSEC_PER_SEC;
-	int64_t packets = out->counted.agreement == TRUTH_UNKNOWN ? out->engine.server.packets_all
-								  : out->counted.packets;
 
 	out->cpu_per_packet_ns = NAN;
-	if (packets > 0 && out->fidelity.known)
-		out->cpu_per_packet_ns =
-		    fmax(0, out->fidelity.busy_s - idle_s) * (double)NSEC_PER_SEC / (double)packets;
+	if (out->whole.known && out->counted.packets > 0 && out->fidelity.known)
+		out->cpu_per_packet_ns = fmax(0, out->fidelity.busy_s - idle_s) *
+					 (double)NSEC_PER_SEC / (double)out->counted.packets;
 }
 
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
@@ -277,6 +275,8 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 	fidelity_between(&a->before, &a->after, &out->fidelity);
 	out->fidelity.slip_ns = a->s->slip_ns;
 	out->fidelity.socket_dropped = out->engine.lost_host;
+	if (out->fidelity.n_cpus > 0)
+		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
 	fidelity_judge(&out->fidelity);
 	set_cpu_per_packet(a, out);
 }

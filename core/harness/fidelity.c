@@ -145,6 +145,11 @@ void fidelity_judge(struct fidelity *f)
 		f->limit = FIDELITY_STEAL;
 		snprintf(f->why, sizeof(f->why), "the hypervisor took %.1f %% of the CPU time",
 			 f->steal * 100);
+	} else if (f->others > FIDELITY_OTHERS_MAX) {
+		f->limit = FIDELITY_OTHERS;
+		snprintf(f->why, sizeof(f->why),
+			 "other programs used %.0f %% of the CPUs before it began",
+			 f->others * 100);
 	} else if (f->known && f->idle < FIDELITY_IDLE_MIN) {
 		f->limit = FIDELITY_CPU;
 		snprintf(f->why, sizeof(f->why), "all %d CPUs together were %.1f %% busy",

@@ -38,6 +38,7 @@ int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
 #define FIDELITY_IDLE_MIN     0.05 /* of all CPUs together */
 #define FIDELITY_CPU_IDLE_MIN 0.02 /* of any one CPU */
 #define FIDELITY_STEAL_MAX    0.02
+#define FIDELITY_OTHERS_MAX   0.10 /* of all CPUs */
 
 /* What the machine was short of. */
 enum fidelity_limit {
@@ -45,6 +46,7 @@ enum fidelity_limit {
 	FIDELITY_BACKLOG, /* the kernel's receive queues overflowed */
 	FIDELITY_SOCKET,  /* the receiver did not read fast enough */
 	FIDELITY_STEAL,	  /* the hypervisor took the CPU away */
+	FIDELITY_OTHERS,  /* other programs used it already before the measurement */
 	FIDELITY_CPU,	  /* all CPUs or one of them was busy all the time */
 };
 
@@ -56,6 +58,7 @@ struct fidelity {
 	int64_t elapsed_ns;
 	int64_t softnet_dropped, softnet_squeezed;
 	int64_t socket_dropped; /* by the receiver's socket */
+	double others;		/* share 0…1 of all CPUs that was busy before it began */
 	int64_t slip_ns;	/* worst timer slip measured when the lab was built */
 	enum fidelity_limit limit;
 	char why[160]; /* "CPU 0 busy 99.2 %", … */

@@ -54,7 +54,8 @@ static const struct run_sample *limited_run(const struct run_result *r, const st
 	VEC_FOREACH (run, &c->runs) {
 		if (run->error || run->fidelity.limit == FIDELITY_ENOUGH)
 			continue;
-		if (!by_design || run->fidelity.limit == FIDELITY_STEAL)
+		if (!by_design || run->fidelity.limit == FIDELITY_STEAL ||
+		    run->fidelity.limit == FIDELITY_OTHERS)
 			return run;
 	}
 	return NULL;
@@ -190,13 +191,25 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	    with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
 }
 
+/* A measurement that does not work is a failure; one whose figure could not be taken says nothing.
+ */
 static void set_missing(struct run_result *r, const struct run_cell *c, struct run_verdict *out)
 {
-	out->verdict = r->interrupted ? VERDICT_SKIP : VERDICT_FAIL;
+	bool worked = false;
+
+	for (size_t i = 0; c && i < c->runs.n; i++)
+		worked = worked || !c->runs.v[i].error;
 	out->found = "not measured";
-	out->evidence = c && c->error	 ? c->error
-			: r->interrupted ? "interrupted"
-					 : "no run gave this figure";
+	if (r->interrupted && !worked) {
+		out->verdict = VERDICT_SKIP;
+		out->evidence = "interrupted";
+	} else if (worked) {
+		out->verdict = VERDICT_INCONCLUSIVE;
+		out->evidence = "no run gave this figure";
+	} else {
+		out->verdict = VERDICT_FAIL;
+		out->evidence = c && c->error ? c->error : "no run worked";
+	}
 }
 
 static const char *machine_evidence(struct run_result *r, const struct run_cell *c,
@@ -224,22 +237,41 @@ static bool excusable(const struct scenario_expect *e, enum place place)
 	return place == (e->what.metric->better == METRIC_HIGHER ? PLACE_BELOW : PLACE_ABOVE);
 }
 
-static void decide_miss(struct run_result *r, const struct run_cell *const cells[2],
-			const struct scenario_expect *e, enum place place, struct run_verdict *out)
+/* The machine's share in it, or NULL. */
+static const char *find_limit(struct run_result *r, const struct run_cell *const cells[2])
 {
-	out->verdict = VERDICT_FAIL;
-	out->evidence = place == PLACE_BELOW ? "below what is expected" : "above what is expected";
-	if (!excusable(e, place))
-		return;
 	for (int i = 0; i < 2 && cells[i]; i++) {
 		const struct run_sample *run = limited_run(r, cells[i]);
 
-		if (!run)
-			continue;
-		out->verdict = VERDICT_INCONCLUSIVE;
-		out->evidence = machine_evidence(r, cells[i], run);
-		return;
+		if (run)
+			return machine_evidence(r, cells[i], run);
 	}
+	return NULL;
+}
+
+static void decide_miss(struct run_result *r, const struct run_cell *const cells[2],
+			const struct scenario_expect *e, enum place place, struct run_verdict *out)
+{
+	const char *limit = excusable(e, place) ? find_limit(r, cells) : NULL;
+
+	out->verdict = limit ? VERDICT_INCONCLUSIVE : VERDICT_FAIL;
+	out->evidence = limit		       ? limit
+			: place == PLACE_BELOW ? "below what is expected"
+					       : "above what is expected";
+}
+
+static void decide_unclear(struct run_result *r, const struct run_cell *const cells[2],
+			   const struct question *q, struct run_verdict *out)
+{
+	const char *limit = find_limit(r, cells);
+
+	out->verdict = VERDICT_INCONCLUSIVE;
+	if (isnan(q->half_width))
+		out->evidence = "one run has no interval: measure at least twice";
+	else
+		out->evidence = arena_printf(
+		    &r->arena, "the interval lies on both sides of what is expected%s%s",
+		    limit ? "; " : "", limit ? limit : "");
 }
 
 static void decide(struct run_result *r, const struct run_cell *const cells[2],
@@ -249,21 +281,20 @@ static void decide(struct run_result *r, const struct run_cell *const cells[2],
 	enum place place = place_of(q);
 	const struct run_sample *run = NULL;
 
-	out->verdict = VERDICT_PASS;
+	if (place == PLACE_UNCLEAR) {
+		decide_unclear(r, cells, q, out);
+		return;
+	}
+	if (place != PLACE_IN) {
+		decide_miss(r, cells, e, place, out);
+		return;
+	}
 	for (int i = 0; i < 2 && cells[i] && !run; i++)
 		run = disagreeing_run(cells[i], e->what.metric);
-	if (run && place == PLACE_IN) {
-		out->verdict = VERDICT_INCONCLUSIVE;
+	out->verdict = run ? VERDICT_INCONCLUSIVE : VERDICT_PASS;
+	if (run)
 		out->evidence =
 		    arena_printf(&r->arena, "%s (run %d)", run->counted.why, run->index);
-	} else if (place == PLACE_UNCLEAR) {
-		out->verdict = VERDICT_INCONCLUSIVE;
-		out->evidence = isnan(q->half_width)
-				    ? "one run has no interval: measure at least twice"
-				    : "the interval lies on both sides of what is expected";
-	} else if (place != PLACE_IN) {
-		decide_miss(r, cells, e, place, out);
-	}
 }
 
 static size_t count_values(const struct run_cell *c, const struct metric *m)

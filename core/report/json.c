@@ -121,7 +121,7 @@ static json_t *json_fidelity(const struct fidelity *f)
 	static const char *const limits[] = {
 	    [FIDELITY_ENOUGH] = "none",	  [FIDELITY_BACKLOG] = "backlog",
 	    [FIDELITY_SOCKET] = "socket", [FIDELITY_STEAL] = "steal",
-	    [FIDELITY_CPU] = "cpu",
+	    [FIDELITY_CPU] = "cpu",	  [FIDELITY_OTHERS] = "others",
 	};
 	json_t *o = json_object();
 
@@ -137,6 +137,7 @@ static json_t *json_fidelity(const struct fidelity *f)
 	set_int(o, "softnet_dropped", f->softnet_dropped);
 	set_int(o, "softnet_squeezed", f->softnet_squeezed);
 	set_int(o, "socket_dropped", f->socket_dropped);
+	set_number(o, "others_share", f->others);
 	set_int(o, "slip_ns", f->slip_ns);
 	return o;
 }

@@ -115,6 +115,8 @@ static void test_judge(void **state)
 	check_limit(f, FIDELITY_ENOUGH);
 	f.softnet_squeezed = 100; /* a squeeze is only a pause */
 	check_limit(f, FIDELITY_ENOUGH);
+	f.others = 0.2;
+	check_limit(f, FIDELITY_OTHERS);
 	f.steal = 0.03;
 	check_limit(f, FIDELITY_STEAL);
 	f.socket_dropped = 1;

@@ -7,6 +7,7 @@
 #include "emulator/kernel/ethtool.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -17,27 +18,16 @@
 #include "core/base/mem.h"
 
 #define ETHTOOL_BLOCKS 4 /* 128 features; kernels have about 60 */
+#define ETHTOOL_GROUPS 5
 
-static const struct {
-	unsigned group;
-	const char *feature;
-} ethtool_features[] = {
-    {ETHTOOL_TSO, "tx-tcp-segmentation"},
-    {ETHTOOL_TSO, "tx-tcp-ecn-segmentation"},
-    {ETHTOOL_TSO, "tx-tcp-mangleid-segmentation"},
-    {ETHTOOL_TSO, "tx-tcp6-segmentation"},
-    {ETHTOOL_GSO, "tx-generic-segmentation"},
-    {ETHTOOL_GRO, "rx-gro"},
-    {ETHTOOL_TX, "tx-checksum-ipv4"},
-    {ETHTOOL_TX, "tx-checksum-ip-generic"},
-    {ETHTOOL_TX, "tx-checksum-ipv6"},
-    {ETHTOOL_TX, "tx-checksum-fcoe-crc"},
-    {ETHTOOL_TX, "tx-checksum-sctp"},
-    {ETHTOOL_UDP_SEG, "tx-udp-segmentation"},
+/* Names of the features of each group, in the order of its bits, as `ethtool -K` takes them. */
+static const char *const ethtool_patterns[ETHTOOL_GROUPS] = {
+    "tx-tcp*-segmentation", "tx-generic-segmentation", "rx-gro",
+    "tx-checksum-*",	    "tx-udp-segmentation",
 };
 
-/* Bit number of each row above, -1 where this kernel has no such feature; filled once. */
-static int ethtool_bits[ARRAY_SIZE(ethtool_features)];
+/* Features of each group by bit; filled once. */
+static uint32_t ethtool_masks[ETHTOOL_GROUPS][ETHTOOL_BLOCKS];
 static unsigned ethtool_blocks; /* of features; 0: not known yet */
 static pthread_mutex_t ethtool_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -64,6 +54,16 @@ static int ethtool_count(int fd, const char *dev, uint32_t *n)
 	return rc;
 }
 
+static void ethtool_learn_name(uint32_t bit, const char *data)
+{
+	char name[ETH_GSTRING_LEN + 1] = {0};
+
+	memcpy(name, data, ETH_GSTRING_LEN);
+	for (size_t g = 0; g < ETHTOOL_GROUPS; g++)
+		if (fnmatch(ethtool_patterns[g], name, 0) == 0)
+			ethtool_masks[g][bit / 32] |= 1u << bit % 32;
+}
+
 static int ethtool_names(int fd, const char *dev)
 {
 	uint32_t n;
@@ -71,8 +71,8 @@ static int ethtool_names(int fd, const char *dev)
 
 	if (rc < 0)
 		return rc;
-	if (n > ETHTOOL_BLOCKS * 32)
-		n = ETHTOOL_BLOCKS * 32;
+	if (n == 0 || n > ETHTOOL_BLOCKS * 32)
+		return -EOPNOTSUPP;
 	autofree struct ethtool_gstrings *names =
 	    mem_zalloc(sizeof(*names) + (size_t)n * ETH_GSTRING_LEN);
 	names->cmd = ETHTOOL_GSTRINGS;
@@ -81,13 +81,8 @@ static int ethtool_names(int fd, const char *dev)
 	rc = ethtool_ioctl(fd, dev, names);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < ARRAY_SIZE(ethtool_features); i++) {
-		ethtool_bits[i] = -1;
-		for (uint32_t bit = 0; bit < n; bit++)
-			if (!strncmp((char *)names->data + bit * ETH_GSTRING_LEN,
-				     ethtool_features[i].feature, ETH_GSTRING_LEN))
-				ethtool_bits[i] = (int)bit;
-	}
+	for (uint32_t bit = 0; bit < n; bit++)
+		ethtool_learn_name(bit, (char *)names->data + bit * ETH_GSTRING_LEN);
 	ethtool_blocks = (n + 31) / 32;
 	return 0;
 }
@@ -108,29 +103,30 @@ struct ethtool_get {
 	struct ethtool_get_features_block blocks[ETHTOOL_BLOCKS];
 };
 
-static int ethtool_read(int fd, const char *dev, struct ethtool_get *get)
+static int ethtool_read(int fd, const char *dev, struct ethtool_get *get, struct err *err)
 {
 	int rc = ethtool_learn(fd, dev);
 
-	if (rc < 0)
-		return rc;
-	*get = (struct ethtool_get){.head = {.cmd = ETHTOOL_GFEATURES, .size = ethtool_blocks}};
-	return ethtool_ioctl(fd, dev, get);
+	if (rc == 0) {
+		*get = (struct ethtool_get){
+		    .head = {.cmd = ETHTOOL_GFEATURES, .size = ethtool_blocks}};
+		rc = ethtool_ioctl(fd, dev, get);
+	}
+	return rc < 0 ? err_sys(err, -rc, "read the features of %s", dev) : 0;
 }
 
 int ethtool_get(int fd, const char *dev, unsigned *groups, struct err *err)
 {
 	struct ethtool_get get;
-	int rc = ethtool_read(fd, dev, &get);
+	int rc = ethtool_read(fd, dev, &get, err);
 	unsigned active = 0;
 
 	if (rc < 0)
-		return err_sys(err, -rc, "read the features of %s", dev);
-	for (size_t i = 0; i < ARRAY_SIZE(ethtool_features); i++) {
-		int bit = ethtool_bits[i];
-		if (bit >= 0 && get.blocks[bit / 32].active & 1u << bit % 32)
-			active |= ethtool_features[i].group;
-	}
+		return rc;
+	for (unsigned g = 0; g < ETHTOOL_GROUPS; g++)
+		for (unsigned b = 0; b < ethtool_blocks; b++)
+			if (get.blocks[b].active & ethtool_masks[g][b])
+				active |= 1u << g;
 	*groups = active;
 	return 0;
 }
@@ -142,28 +138,21 @@ int ethtool_set(int fd, const char *dev, unsigned groups, bool on, struct err *e
 		struct ethtool_sfeatures head;
 		struct ethtool_set_features_block blocks[ETHTOOL_BLOCKS];
 	} set = {.head = {.cmd = ETHTOOL_SFEATURES}};
-	int rc = ethtool_read(fd, dev, &get);
+	int rc = ethtool_read(fd, dev, &get, err);
 
 	if (rc < 0)
-		return err_sys(err, -rc, "read the features of %s", dev);
+		return rc;
 	set.head.size = ethtool_blocks; /* exactly the kernel's, or EINVAL */
-	for (size_t i = 0; i < ARRAY_SIZE(ethtool_features); i++) {
-		int bit = ethtool_bits[i];
-		if (bit < 0 || !(ethtool_features[i].group & groups))
-			continue;
-		uint32_t mask = 1u << bit % 32;
-		bool active = get.blocks[bit / 32].active & mask;
-		bool settable = get.blocks[bit / 32].available & mask;
-		if (active != on && !settable && !on)
-			return err_unsupported(err, "%s: %s cannot be switched off", dev,
-					       ethtool_features[i].feature);
-		if (settable) {
-			set.blocks[bit / 32].valid |= mask;
-			set.blocks[bit / 32].requested |= on ? mask : 0;
+	for (unsigned g = 0; g < ETHTOOL_GROUPS; g++) {
+		for (unsigned b = 0; groups & 1u << g && b < ethtool_blocks; b++) {
+			uint32_t mask = ethtool_masks[g][b], can = get.blocks[b].available;
+			if (!on && get.blocks[b].active & mask & ~can)
+				return err_unsupported(err, "%s: %s cannot be switched off", dev,
+						       ethtool_patterns[g]);
+			set.blocks[b].valid |= mask & can;
+			set.blocks[b].requested |= on ? mask & can : 0;
 		}
 	}
 	rc = ethtool_ioctl(fd, dev, &set);
-	if (rc < 0)
-		return err_sys(err, -rc, "switch features of %s", dev);
-	return 0;
+	return rc < 0 ? err_sys(err, -rc, "switch features of %s", dev) : 0;
 }

@@ -43,8 +43,8 @@ int inside_run(const struct source *lab, int node, const struct proc_spec *spec,
 	int status, ret;
 
 	ret = lab_spawn(lab->lab, lab->wire.nodes.v[node].name, spec, &p, err);
-	if (ret == -ENOENT)
-		err->kind = ERR_INPUT;
+	if (ret == -ENOENT || ret == -EACCES)
+		err->kind = ERR_INPUT; /* no such program: the user's mistake */
 	if (ret)
 		return ret;
 	child_fd = p.pidfd;

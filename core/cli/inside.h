@@ -7,8 +7,8 @@
 #include "core/cli/source.h"
 
 /*
- * Gives the program's exit status as a shell would (128 + signal; 127 not found, 126 not
- * executable), or a negative errno when it could not be started. Signals that are sent to vpclab
+ * Gives the program's exit status as a shell would (128 + signal), or a negative errno when it
+ * could not be started; a program that is not there is bad input. Signals that are sent to vpclab
  * are passed on to it.
  */
 int inside_run(const struct source *lab, int node, const struct proc_spec *spec, struct err *err);

@@ -69,6 +69,8 @@ int source_open_lab(const char *name, struct source *out, struct err *err)
 
 	source_init(out);
 	ret = lab_open(name, &out->lab, err);
+	if (ret == -ENOENT)
+		err->kind = ERR_INPUT; /* a name that is not there: the user's mistake */
 	if (ret)
 		return ret;
 	wire_done(&out->wire);

@@ -112,7 +112,7 @@ if lab_up cli zstack; then
 	fails_with 137 "exec gives 128 + signal" on client sh -c 'kill -9 $$'
 	fails_with 2 "exec of an unknown node" on clent true
 	has "exec of an unknown node suggests" "$output" "did you mean 'client'?"
-	fails_with 127 "exec of an unknown command" on client "no-such-command-$$"
+	fails_with 2 "exec of an unknown command" on client "no-such-command-$$"
 	is "exec passes standard input on" "$(echo hello | on client cat)" hello
 	is "exec keeps the streams apart" "$(on client sh -c 'echo out; echo err >&2' 2>/dev/null)" out
 	is "exec keeps empty arguments" "$(on client printf '<%s>' a '' 'b c')" "<a><><b c>"

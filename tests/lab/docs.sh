@@ -51,7 +51,7 @@ is "completion offers the words of an option" "$(complete_words vpclab plan --fo
 
 # Every command and every file that a document names exists.
 for document in README.md core/README.md emulator/README.md tests/README.md; do
-	mapfile -t named < <(grep -oE '(^|[`$ ])vpclab [a-z]+' "$document" | sed 's/.*vpclab //' | sort -u)
+	mapfile -t named < <(grep -oE '(`|^[$] )vpclab [a-z]+' "$document" | sed 's/.*vpclab //' | sort -u)
 	for command in ${named[@]+"${named[@]}"}; do
 		has "$document: vpclab $command exists" " ${commands[*]} " " $command "
 	done

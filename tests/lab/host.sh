@@ -5,7 +5,7 @@
 # timeout: 300
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need ip jq nft lsns pgrep sysctl
+need ip jq nft lsns ps sysctl
 
 user_tree
 mine=$work/user/bin/vpclab

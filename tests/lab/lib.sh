@@ -155,7 +155,7 @@ host_snapshot() {
 		echo "== namespaces of labs"
 		lsns -n -o NS,TYPE,COMMAND | grep -E 'vpclab|ovs-vswitchd|ovsdb-server'
 		echo "== processes"
-		pgrep -l '^(vpclab|ovs-vswitchd|ovsdb-server)'
+		ps -e -o stat=,pid=,comm= | awk '$1 !~ /^Z/ && $3 ~ /^(vpclab|ovs)/ { print $2, $3 }'
 		echo "== run directories"
 		ls -A /run/vpclab 2>/dev/null
 	} >"$1" 2>&1

@@ -206,12 +206,16 @@ static void disagree(struct truth_counted *out, const char *fmt, ...)
 }
 
 /*
- * The device also counts what is not of the flow; it can never count less than the flow, and its
- * bytes are the flow's plus an Ethernet header each, plus the foreign packets.
+ * The device also counts what is not of the flow: ARP, neighbour discovery, and the answers to an
+ * opposite flow, of which there are as many as that flow's packets at most. It can never count less
+ * than the flow, and its bytes are the flow's plus an Ethernet header each, plus the foreign
+ * packets.
  */
-static void compare_counters(const struct truth_counts *c, struct truth_counted *out)
+static void compare_counters(const struct truth_traffic *t, const struct truth_counts *c,
+			     struct truth_counted *out)
 {
-	int64_t most = tolerance(c->flow.packets, TRUTH_TOLERANCE_PACKETS);
+	int64_t answers = t->opposite ? c->flow.packets : 0;
+	int64_t most = answers + tolerance(c->flow.packets, TRUTH_TOLERANCE_PACKETS);
 	int64_t foreign_bytes =
 	    c->device.bytes - c->flow.bytes - c->device.packets * ETHERNET_HEADER;
 
@@ -267,7 +271,7 @@ void truth_count(const struct truth_traffic *t, const struct truth_counts *whole
 	}
 	out->packets = whole->flow.packets;
 	out->payload_bytes = payload_of(t, &whole->flow);
-	compare_counters(whole, out);
+	compare_counters(t, whole, out);
 	compare_claim(claim, out);
 	if (!window || !window->known || window->elapsed_ns <= 0)
 		return;

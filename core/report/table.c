@@ -114,6 +114,8 @@ static void print_cell(const struct run_result *r, const struct run_cell *c, con
 		result_summary(c, metric_find(row->second, measure->spec.test),
 			       measure->repeat.confidence, &second);
 		print_number(out, row, first.mean);
+		if (isnan(first.mean) && isnan(second.mean))
+			break;
 		strbuf_add(out, " / ");
 		print_number(out, row, second.mean);
 		break;
@@ -201,6 +203,15 @@ static void print_measure(const struct run_result *r, int measure, const struct 
 	}
 }
 
+static bool was_run(const struct run_result *r, int measure)
+{
+	VEC_FOREACH (c, &r->cells)
+		VEC_FOREACH (run, &c->runs)
+			if (c->measure == measure && !run->error)
+				return true;
+	return false;
+}
+
 static void print_block(const struct run_result *r, const struct block *b, struct strbuf *out)
 {
 	text_spaces(out, 2 + NAME_WIDTH + LABEL_WIDTH + UNIT_WIDTH);
@@ -209,7 +220,8 @@ static void print_block(const struct run_result *r, const struct block *b, struc
 			 i == b->n - 1 ? 0 : b->width);
 	strbuf_addc(out, '\n');
 	for (size_t i = 0; i < r->scenario->measures.n; i++)
-		print_measure(r, (int)i, b, out);
+		if (!r->interrupted || was_run(r, (int)i))
+			print_measure(r, (int)i, b, out);
 }
 
 void table_print(const struct run_result *r, struct strbuf *out)

@@ -282,7 +282,7 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	print_expectations(r, color, out);
 	print_machine(r, out);
 	print_errors(r, out);
-	if (!s->lesson)
+	if (!s->lesson || r->interrupted)
 		return;
 	strbuf_add(out, "\n  Lesson: ");
 	text_wrap(out, s->lesson, 10, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * scenario: the shipped scenarios are read without problems and mean what they say; each broken
- * file of tests/corpus/scenario gives exactly the problems in its .txt (VPCLAB_UPDATE=1 writes them
+ * file of tests/corpus/scenario gives exactly the problems in its .txt (UPDATE_GOLDEN=1 writes them
  * anew).
  */
 #include <dirent.h>
@@ -195,7 +195,7 @@ static void check_corpus(const char *name)
 	problems_print(&p, &out);
 	assert_true(problems_count(&p) > 0);
 	problems_done(&p);
-	if (getenv("VPCLAB_UPDATE"))
+	if (getenv("UPDATE_GOLDEN"))
 		assert_int_equal(file_write(expected_path, out.s, out.len, &err), 0);
 	if (file_read(expected_path, &expected, &len, &err))
 		fail_msg("%s", err.text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * report: one made-up result through every face. The terminal's and JUnit's texts are compared with
- * tests/golden/report (VPCLAB_UPDATE=1 writes them anew); JSON is looked into.
+ * tests/golden/report (UPDATE_GOLDEN=1 writes them anew); JSON is looked into.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -163,7 +163,7 @@ static void check_golden(const char *name, const char *text)
 	struct err err = ERR_INIT;
 	size_t len;
 
-	if (getenv("VPCLAB_UPDATE") && file_write(path, text, strlen(text), &err))
+	if (getenv("UPDATE_GOLDEN") && file_write(path, text, strlen(text), &err))
 		fail_msg("%s", err.text);
 	if (file_read(path, &expected, &len, &err))
 		fail_msg("%s", err.text);

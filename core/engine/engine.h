@@ -126,6 +126,7 @@ struct engine_result {
 	int64_t missed;	   /* udp_stream: places on the schedule given up, sender too late */
 	int64_t refused;   /* udp_stream: sends that the local system refused */
 	int64_t lost_host; /* udp_stream: of lost, dropped at the receiver's own socket */
+	int64_t drops_all; /* udp_stream: drops at that socket from start to end, of all phases */
 	int64_t late;	   /* udp_rr: answered after the timeout; udp_stream: too late to tell */
 	int64_t size;	   /* bytes a write, a datagram or a request, as used */
 	int64_t rcvbuf;	   /* SO_RCVBUF of the receiver, as the kernel counts it */

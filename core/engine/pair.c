@@ -37,7 +37,8 @@ struct pair {
 	struct control ctl[2];
 	json_t *ready[2], *connected, *result[2]; /* owned */
 	bool ended[2];				  /* sent its result or error */
-	bool stopping;
+	bool stopping;				  /* both have been told to end */
+	bool stopped;				  /* by the caller's stop_fd */
 	struct err failure; /* what a worker said went wrong; kind 0: nothing */
 };
 
@@ -139,7 +140,7 @@ static int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
 		if (fds[1 + side].revents)
 			r = pair_hear(p, (enum pair_side)side, err);
 	if (!r && n > 0 && fds[0].revents) {
-		p->stopping = true;
+		p->stopping = p->stopped = true;
 		pair_stop(p);
 	}
 	return r;
@@ -156,6 +157,9 @@ static int pair_trouble(const struct pair *p, struct err *err)
 	for (int side = 0; side < 2; side++)
 		if (pair_dead(p, side))
 			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+	for (int side = 0; side < 2 && p->stopped; side++)
+		if (p->ended[side] && !p->result[side])
+			return err_fail(err, ECANCELED, "told to stop");
 	if (!p->failure.kind)
 		return 0;
 	*err = p->failure;
@@ -286,6 +290,8 @@ static int pair_abort(struct pair *p, struct err *err)
 	while (!p->ctl[PAIR_CLIENT].eof || !p->ctl[PAIR_SERVER].eof)
 		if (pair_poll(p, deadline, &ignored))
 			break;
+	if (p->stopped)
+		return err_fail(err, ECANCELED, "stopped before there was a result");
 	for (int side = 0; side < 2; side++)
 		if (pair_dead(p, side) && !dead[side] && !dead[!side])
 			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);

@@ -315,6 +315,7 @@ static void result_json_rates(const struct engine_result *r, json_t *j)
 	json_object_set_new(j, "refused", json_integer(r->refused));
 	json_object_set_new(j, "lost", json_integer(r->lost));
 	json_object_set_new(j, "lost_host", json_integer(r->lost_host));
+	json_object_set_new(j, "drops_all", json_integer(r->drops_all));
 	json_object_set_new(j, "reordered", json_integer(r->reordered));
 	json_object_set_new(j, "duplicated", json_integer(r->duplicated));
 	json_object_set_new(j, "late", json_integer(r->late));
@@ -323,8 +324,8 @@ static void result_json_rates(const struct engine_result *r, json_t *j)
 
 json_t *engine_result_json(const struct engine_result *r)
 {
-	json_t *j = json_pack("{s:i,s:s,s:b}", "version", 1, "test", engine_test_name(r->test),
-			      "partial", r->partial);
+	json_t *j =
+	    json_pack("{s:s,s:b}", "test", engine_test_name(r->test), "partial", r->partial);
 	result_json_rates(r, j);
 	json_object_set_new(j, "retransmits", json_integer(r->retransmits));
 	json_object_set_new(j, "rtt_us", result_real(r->rtt_us));

@@ -21,11 +21,12 @@
 #include "core/engine/result.h"
 #include "core/engine/worker.h"
 
-#define RUN_SLICE_NS (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
-#define RUN_TICK_NS  (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
-#define RUN_GRACE_NS (10 * NSEC_PER_SEC)
-#define RUN_SLOWEST  1000000 /* bit/s that an open-ended transfer is given time for */
-#define RUN_STACK    (256 << 10)
+#define RUN_SLICE_NS  (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
+#define RUN_TICK_NS   (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
+#define RUN_GRACE_NS  (10 * NSEC_PER_SEC)
+#define RUN_EXCUSE_NS (200 * NSEC_PER_MSEC)
+#define RUN_SLOWEST   1000000 /* bit/s that an open-ended transfer is given time for */
+#define RUN_STACK     (256 << 10)
 
 void run_fail(struct stream *s, int code, const char *what)
 {
@@ -224,6 +225,22 @@ static const struct err *run_failed(const struct worker *w)
 	return NULL;
 }
 
+/* A connection that the peer has closed may mean that both were told to stop, and the peer first:
+ * then our own "stop" is about to come, and nothing has failed. */
+static bool run_excused(struct worker *w, const struct err *failed)
+{
+	struct err ignored = ERR_INIT;
+	int64_t until = clock_now_ns() + RUN_EXCUSE_NS;
+	if (failed->code != ECONNRESET && failed->code != EPIPE)
+		return false;
+	while (!w->partial && !w->ctl.eof && clock_now_ns() < until) {
+		struct pollfd fd = {.fd = w->ctl.in, .events = POLLIN};
+		if (poll(&fd, 1, RUN_EXCUSE_NS / NSEC_PER_MSEC) <= 0 || run_control(w, &ignored))
+			break;
+	}
+	return w->partial;
+}
+
 /* Until all threads have ended and, where there is one, the fixed end has passed. */
 static int run_watch(struct worker *w, struct err *err)
 {
@@ -273,7 +290,7 @@ int run_streams(struct worker *w, struct err *err)
 	if (r)
 		return r;
 	const struct err *failed = run_failed(w);
-	if (failed) {
+	if (failed && !run_excused(w, failed)) {
 		*err = *failed;
 		return -err->code;
 	}

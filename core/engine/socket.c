@@ -159,6 +159,8 @@ int socket_tcp_info(int fd, struct socket_tcp *out)
 	    .rtt_us = info.tcpi_rtt,
 	    .cwnd = info.tcpi_snd_cwnd,
 	    .mss = (int)info.tcpi_snd_mss,
+	    .bytes_sent = (int64_t)info.tcpi_bytes_sent,
+	    .bytes_received = (int64_t)info.tcpi_bytes_received,
 	};
 	return 0;
 }

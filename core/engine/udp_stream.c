@@ -340,7 +340,7 @@ static void udp_stream_report_server(struct worker *w, json_t *result)
 {
 	struct hist *delay = hist_new();
 	json_t *received = json_array(), *seen = json_array();
-	int64_t unique = 0, duplicated = 0, reordered = 0, late = 0, here = 0;
+	int64_t unique = 0, duplicated = 0, reordered = 0, late = 0, here = 0, drops = 0;
 	for (int i = 0; i < w->spec.streams; i++) {
 		const struct udp_stream *u = w->streams[i].own;
 		const struct seq *q = &u->seq[PHASE_MEASURE];
@@ -352,6 +352,8 @@ static void udp_stream_report_server(struct worker *w, json_t *result)
 		reordered += q->reordered;
 		late += q->late;
 		here += udp_stream_lost_here(&w->streams[i]);
+		int64_t count = socket_drops(w->streams[i].fd);
+		drops += count > 0 ? count : 0;
 	}
 	json_object_set_new(result, "received", received);
 	json_object_set_new(result, "seen", seen);
@@ -361,6 +363,7 @@ static void udp_stream_report_server(struct worker *w, json_t *result)
 	json_object_set_new(result, "reordered", json_integer(reordered));
 	json_object_set_new(result, "late", json_integer(late));
 	json_object_set_new(result, "lost_host", json_integer(here));
+	json_object_set_new(result, "drops_all", json_integer(drops));
 	json_object_set_new(result, "delay", hist_json(delay));
 	hist_free(delay);
 }
@@ -404,6 +407,7 @@ static void udp_stream_merge(const struct engine_spec *s, const json_t *client,
 	out->refused = result_integer(client, "refused");
 	out->lost = udp_stream_lost(client, server, out->partial);
 	out->lost_host = here < out->lost ? here : out->lost;
+	out->drops_all = result_integer(server, "drops_all");
 	out->duplicated = result_integer(server, "duplicated");
 	out->reordered = result_integer(server, "reordered");
 	out->late = result_integer(server, "late");

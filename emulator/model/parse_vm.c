@@ -41,7 +41,7 @@ static void read_vnic_list(struct parse *ps, struct cloud_vm *vm, const struct y
 		v->at = n->at;
 		read_vnic(ps, parse_value_map(ps, n, "vnic"), v);
 		if (!v->network.name)
-			problems_add(ps->p, n->at, "a vNIC of VM '%s' has no network", vm->name);
+			problems_add(ps->p, n->at, "a vNIC of vm '%s' has no network", vm->name);
 	}
 }
 
@@ -60,7 +60,7 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 	}
 	read_vnic(ps, parse_value_map(ps, vnic, "vnic"), &common);
 	if (!!one + !!many + !!full + !!common.network.name != 1) {
-		problems_add(ps->p, vm->at, "VM '%s' needs one of network, networks or vnics",
+		problems_add(ps->p, vm->at, "vm '%s' needs one of network, networks or vnics",
 			     vm->name);
 		return;
 	}
@@ -76,7 +76,7 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 	read_vnic_list(ps, vm, full, &common);
 	if (vm->vnics.n > 1 && vnic && (yaml_get(vnic, "address") || yaml_get(vnic, "mac")))
 		problems_add(ps->p, vnic->at,
-			     "VM '%s' has several vNICs: give addresses and MACs "
+			     "vm '%s' has several vNICs: give addresses and MACs "
 			     "in its 'vnics'",
 			     vm->name);
 }
@@ -137,7 +137,7 @@ static void read_vm_eip(struct parse *ps, const struct cloud_vm *vm, const struc
 	good = read_eip_address(ps, address, n->at, &e);
 	if (vm->count.v)
 		problems_add(ps->p, n->at,
-			     "VM '%s' has a count: its EIPs go to the top-level "
+			     "vm '%s' has a count: its EIPs go to the top-level "
 			     "'eips', each with 'vm: %s-1' and so on",
 			     vm->name, vm->name);
 	else if (good)
@@ -163,7 +163,7 @@ static void read_vm(struct parse *ps, const struct yaml_pair *pair)
 
 		if (v->mac.given || v->address[0].ip.family || v->address[1].ip.family)
 			problems_add(ps->p, v->at,
-				     "VM '%s' has a count: its addresses and MACs are "
+				     "vm '%s' has a count: its addresses and MACs are "
 				     "chosen",
 				     vm->name);
 	}

@@ -18,11 +18,18 @@ struct names { /* what a reference may name */
 	VEC(const char *) list;
 };
 
+struct owner { /* of a node's name */
+	const char *what;
+	struct mark at;
+	int vm, instance; /* vm: -1 for others */
+};
+
 struct check {
 	struct topology *t;
 	struct problems *p;
 	struct names hosts, networks, routers, vms;
-	struct keyset nodes; /* names of namespaces; of a VM with its number in the lab */
+	struct keyset nodes; /* names of namespaces, with their index among the owners */
+	VEC(struct owner) owners;
 };
 
 #define ADD_NAMES(arena, names, vec)                                                               \
@@ -169,19 +176,28 @@ static void resolve_networks(struct check *c)
 
 /* ---- names of namespaces ---- */
 
-static void claim(struct check *c, const char *name, struct mark at, const char *what, int value)
+static void claim(struct check *c, const char *name, const struct owner *who)
 {
-	if (!keyset_add_text(&c->nodes, 0, name, value))
-		problems_add(c->p, at, "%s '%s': something else has that name already", what, name);
+	const struct owner *first;
+	int i = keyset_find_text(&c->nodes, 0, name);
+
+	if (i < 0) {
+		*VEC_ADD(&c->t->arena, &c->owners) = *who;
+		keyset_add_text(&c->nodes, 0, name, (int)c->owners.n - 1);
+		return;
+	}
+	first = &c->owners.v[i];
+	problems_add(c->p, who->at, "%s '%s': a %s has that name already (%d:%d)", who->what, name,
+		     first->what, first->at.line, first->at.column);
 }
 
-/* VMs claim first and with their number, since EIPs look them up. */
-static void claim_names(struct check *c)
+static void claim_vms(struct check *c)
 {
 	struct topology *t = c->t;
 
 	for (size_t i = 0; i < t->vms.n; i++) {
 		struct cloud_vm *vm = &t->vms.v[i];
+		struct owner who = {.what = "vm", .at = vm->at, .vm = (int)i};
 
 		vm->first = t->n_vms;
 		if (cloud_vm_count(vm) > CLOUD_COUNT_MAX - t->n_vms) {
@@ -189,36 +205,37 @@ static void claim_names(struct check *c)
 			return;
 		}
 		t->n_vms += cloud_vm_count(vm);
-		for (int k = 0; k < cloud_vm_count(vm); k++)
-			claim(c, cloud_vm_name(&t->arena, vm, k), vm->at, "vm", vm->first + k);
+		for (; who.instance < cloud_vm_count(vm); who.instance++)
+			claim(c, cloud_vm_name(&t->arena, vm, who.instance), &who);
 	}
-	VEC_FOREACH (h, &t->hosts)
-		claim(c, h->name, h->at, "host", -2);
-	VEC_FOREACH (r, &t->routers)
-		claim(c, r->name, r->at, "router", -2);
-	VEC_FOREACH (node, &t->nodes)
-		claim(c, node->name, node->at, "node", -2);
+}
+
+static void claim_names(struct check *c)
+{
+	VEC_FOREACH (h, &c->t->hosts)
+		claim(c, h->name, &(struct owner){"host", h->at, -1, 0});
+	VEC_FOREACH (r, &c->t->routers)
+		claim(c, r->name, &(struct owner){"router", r->at, -1, 0});
+	claim_vms(c);
+	VEC_FOREACH (node, &c->t->nodes)
+		claim(c, node->name, &(struct owner){"node", node->at, -1, 0});
 }
 
 /* ---- EIPs ---- */
 
 static void resolve_eip_vm(struct check *c, struct cloud_eip *e)
 {
-	int number = keyset_find_text(&c->nodes, 0, e->vm.name);
-	struct topology *t = c->t;
+	int i = keyset_find_text(&c->nodes, 0, e->vm.name);
 	char text[ADDR_TEXT];
 
-	for (size_t i = 0; number >= 0 && i < t->vms.n; i++) {
-		const struct cloud_vm *vm = &t->vms.v[i];
-
-		if (number >= vm->first && number < vm->first + cloud_vm_count(vm)) {
-			e->vm.index = (int)i;
-			e->instance = number - vm->first;
-			return;
-		}
+	if (i >= 0 && c->owners.v[i].vm >= 0) {
+		e->vm.index = c->owners.v[i].vm;
+		e->instance = c->owners.v[i].instance;
+		return;
 	}
 	resolve(&e->vm, &c->vms,
-		arena_printf(&t->arena, "EIP %s is of vm", ip_format(text, &e->address.ip)), c->p);
+		arena_printf(&c->t->arena, "EIP %s is of vm", ip_format(text, &e->address.ip)),
+		c->p);
 	if (e->vm.index >= 0)
 		problems_add(c->p, e->vm.at, "vm '%s' has a count; say which one, like '%s-1'",
 			     e->vm.name, e->vm.name);

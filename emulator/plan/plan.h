@@ -21,7 +21,15 @@
 #include "emulator/model/topology.h"
 #include "emulator/model/wire.h"
 
-enum plan_phase { PHASE_NETNS, PHASE_SYSCTL, PHASE_LINK, PHASE_CONFIG, PHASE_OVS, PHASE_BRIDGE, PHASE_COUNT };
+enum plan_phase {
+	PHASE_NETNS,
+	PHASE_SYSCTL,
+	PHASE_LINK,
+	PHASE_CONFIG,
+	PHASE_OVS,
+	PHASE_BRIDGE,
+	PHASE_COUNT
+};
 
 enum op_kind {
 	OP_NETNS,
@@ -40,7 +48,7 @@ enum op_kind {
 	OP_NFT_CHAIN,
 	OP_NFT_RULE,
 	OP_ARPREPLY,
-	OP_OVS,	       /* an instance (daemons) in this namespace */
+	OP_OVS, /* an instance (daemons) in this namespace */
 	OP_OVS_BRIDGE,
 	OP_OVS_PORT,
 	OP_OVS_FLOW,
@@ -56,12 +64,12 @@ struct op_veth_end {
 
 /* TBF parameters as the kernel takes them; emulator/shaper chooses them. */
 struct tbf {
-	uint64_t rate_bytes;   /* bytes per second */
+	uint64_t rate_bytes; /* bytes per second */
 	uint32_t burst_bytes;
 	uint32_t limit_bytes;
-	uint16_t overhead;     /* bytes added to each frame */
-	uint16_t mpu;	       /* least charged bytes */
-	int stab_overhead;     /* 0, or negative (basis l3): through a size table */
+	uint16_t overhead; /* bytes added to each frame */
+	uint16_t mpu;	   /* least charged bytes */
+	int stab_overhead; /* 0, or negative (basis l3): through a size table */
 };
 
 struct op {
@@ -116,8 +124,9 @@ struct op {
 		} master;
 		struct ip fdb; /* remote VTEP */
 	};
-	const struct wire_rate *asked; /* OP_TBF: the rate as declared, borrowed from the wire model */
-	int mtu;		       /* OP_TBF: of its device */
+	const struct wire_rate
+	    *asked; /* OP_TBF: the rate as declared, borrowed from the wire model */
+	int mtu;    /* OP_TBF: of its device */
 };
 
 struct plan {
@@ -133,8 +142,8 @@ void plan_done(struct plan *plan);
 void plan_print_text(const struct plan *plan, struct strbuf *out);
 /*
  * A POSIX shell script that builds the same lab by iproute2, nft, ebtables, ethtool and ovs-vsctl.
- * `sh FILE [COMMAND…]` goes into namespaces of its own (as root or as anybody), builds, and runs the
- * command, or a shell, there; the lab ends with it.
+ * `sh FILE [COMMAND…]` goes into namespaces of its own (as root or as anybody), builds, and runs
+ * the command, or a shell, there; the lab ends with it.
  */
 void plan_print_sh(const struct plan *plan, struct strbuf *out);
 json_t *plan_json(const struct plan *plan); /* gives a reference */

@@ -13,9 +13,10 @@
 #include "emulator/plan/plan.h"
 
 /*
- * Burst: enough for the machine's timer slip at this rate, at least two frames (exact) or one
- * super-packet (fast), at most 10 ms of the rate. Queue: as declared, else 1000 full frames, as a
- * NIC's transmit queue has. `mtu` is the device's IP MTU in bytes.
+ * Burst: eight times the machine's timer slip at this rate, at most 10 ms of the rate, at least two
+ * frames (exact) or one super-packet (fast). Queue: as declared, but never less than those two
+ * frames or that super-packet; else 1000 full frames, as a NIC's transmit queue has, or one burst
+ * where that is more. `mtu` is the device's IP MTU in bytes.
  */
 void shaper_tbf(const struct wire_rate *rate, int mtu, const struct machine *m, struct tbf *out);
 

@@ -74,7 +74,7 @@ ip -n r link set dev eth1 up
 ip -n r link set dev eth2 up
 ip -n r -4 route add 10.0.1.0/24 dev eth1 src 10.0.1.254
 ip -n r -4 route add 10.0.2.0/24 dev eth2 src 10.0.2.254
-tc -n r qdisc add dev eth2 root handle 1: tbf rate 100000000bit burst 25000 limit 250000
+tc -n r qdisc add dev eth2 root handle 1: tbf rate 100000000bit burst 100000 limit 250000
 ip netns exec b ethtool -K eth1 tso off gso off gro off tx-udp-segmentation off >/dev/null
 ip -n b addr add 10.0.2.1/24 dev eth1 noprefixroute
 ip -n b link set dev eth1 up
@@ -84,7 +84,7 @@ ip netns exec wires ethtool -K r-eth2 gro off >/dev/null
 ip netns exec wires ethtool -K b-eth1 gro off >/dev/null
 ip -n wires link set dev r-eth2 up
 ip -n wires link set dev b-eth1 up
-tc -n wires qdisc add dev r-eth2 root handle 1: tbf rate 100000000bit burst 25000 limit 250000
+tc -n wires qdisc add dev r-eth2 root handle 1: tbf rate 100000000bit burst 100000 limit 250000
 ip netns exec wires nft -f - <<'END'
 table netdev wires {
 	chain from-r-eth2 {

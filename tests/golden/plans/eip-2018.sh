@@ -118,8 +118,8 @@ ip netns exec fabric ethtool -K h1 gro off >/dev/null
 ip netns exec fabric ethtool -K h2 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K client-tap gro off >/dev/null
 ip netns exec h1 ethtool -K client-out gro off >/dev/null
@@ -141,7 +141,7 @@ ip -n h1 link property add dev db_eo altname eip-192.0.2.51-eo
 ip -n h1 link set dev db_eo alias eip:db,eip_addr:192.0.2.51,vnic:db,vnic_ip:10.10.0.11,vm:db,vip:192.0.2.51 up
 ip -n h1 link property add dev db_o altname eip-192.0.2.51-o
 ip -n h1 link set dev db_o alias eip:db,eip_addr:192.0.2.51,vnic:db,vnic_ip:10.10.0.11,vm:db,vip:192.0.2.51 up
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -196,7 +196,7 @@ ip -n h2 link property add dev web_eo altname eip-192.0.2.50-eo
 ip -n h2 link set dev web_eo alias eip:web,eip_addr:192.0.2.50,vnic:web,vnic_ip:10.10.0.10,vm:web,vip:192.0.2.50 up
 ip -n h2 link property add dev web_o altname eip-192.0.2.50-o
 ip -n h2 link set dev web_o alias eip:web,eip_addr:192.0.2.50,vnic:web,vnic_ip:10.10.0.10,vm:web,vip:192.0.2.50 up
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-web-tap {

@@ -138,8 +138,8 @@ ip netns exec fabric ethtool -K h1 gro off >/dev/null
 ip netns exec fabric ethtool -K h2 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K mgmt0 gro off >/dev/null
 ip netns exec h1 ethtool -K mgmt0-port gro off >/dev/null
@@ -154,7 +154,7 @@ ip -n h1 link set dev client-tap up
 ip -n h1 link set dev client-out up
 ip -n h1 link set dev client up
 ip -n h1 -4 route add 172.31.255.0/24 dev mgmt0 src 172.31.255.1
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -188,7 +188,7 @@ ip -n h2 link set dev peer-tap up
 ip -n h2 link set dev peer-out up
 ip -n h2 link set dev peer up
 ip -n h2 -4 route add 172.31.255.0/24 dev mgmt0 src 172.31.255.2
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-server-tap {

@@ -110,8 +110,8 @@ ip netns exec fabric ethtool -K h1 gro off >/dev/null
 ip netns exec fabric ethtool -K h2 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K client-tap gro off >/dev/null
 ip netns exec h1 ethtool -K client-out gro off >/dev/null
@@ -121,7 +121,7 @@ ip -n h1 link set dev nic up
 ip -n h1 link set dev client-tap up
 ip -n h1 link set dev client-out up
 ip -n h1 link set dev client up
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -150,7 +150,7 @@ ip -n h2 link set dev server up
 ip -n h2 link set dev peer-tap up
 ip -n h2 link set dev peer-out up
 ip -n h2 link set dev peer up
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-server-tap {

@@ -143,8 +143,8 @@ ip netns exec fabric ethtool -K h1 gro off >/dev/null
 ip netns exec fabric ethtool -K h2 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K vxlan100 gro off >/dev/null
 ip netns exec h1 ethtool -K vxlan200 gro off >/dev/null
@@ -174,7 +174,7 @@ ip -n h1 link set dev red-1 up
 ip -n h1 link set dev blue-1-tap up
 ip -n h1 link set dev blue-1-out up
 ip -n h1 link set dev blue-1 up
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -229,7 +229,7 @@ ip -n h2 link set dev red-2 up
 ip -n h2 link set dev blue-2-tap up
 ip -n h2 link set dev blue-2-out up
 ip -n h2 link set dev blue-2 up
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-red-2-tap {

@@ -151,9 +151,9 @@ ip netns exec fabric ethtool -K h3 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
 ip -n fabric link set dev h3 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h3 root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h3 root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K mgmt0 gro off >/dev/null
 ip netns exec h1 ethtool -K mgmt0-port gro off >/dev/null
@@ -176,7 +176,7 @@ ip -n h1 link set dev db-tap up
 ip -n h1 link set dev db-out up
 ip -n h1 link set dev db up
 ip -n h1 -4 route add 172.31.255.0/24 dev mgmt0 src 172.31.255.1
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -213,7 +213,7 @@ ip -n h2 link set dev vxlan100 up
 ip -n h2 link set dev vr1-pub up
 ip -n h2 link set dev vr1-pri up
 ip -n h2 -4 route add 172.31.255.0/24 dev mgmt0 src 172.31.255.2
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 ethtool -K nic gro off >/dev/null
 ip netns exec h3 ethtool -K mgmt0 gro off >/dev/null
 ip netns exec h3 ethtool -K mgmt0-port gro off >/dev/null
@@ -230,7 +230,7 @@ ip -n h3 link set dev web-tap up
 ip -n h3 link set dev web-out up
 ip -n h3 link set dev web up
 ip -n h3 -4 route add 172.31.255.0/24 dev mgmt0 src 172.31.255.3
-tc -n h3 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 12500 limit 1514000 overhead 24 mpu 84
+tc -n h3 qdisc add dev nic root handle 1: tbf rate 50000000bit burst 50000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 nft -f - <<'END'
 table netdev tap {
 	chain from-web-tap {

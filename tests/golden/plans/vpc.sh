@@ -126,9 +126,9 @@ ip netns exec fabric ethtool -K h3 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
 ip -n fabric link set dev h3 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h3 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h3 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K vxlan100 gro off >/dev/null
 ip netns exec h1 ethtool -K client-tap gro off >/dev/null
@@ -146,7 +146,7 @@ ip -n h1 link set dev client up
 ip -n h1 link set dev db-tap up
 ip -n h1 link set dev db-out up
 ip -n h1 link set dev db up
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -178,7 +178,7 @@ ip -n h2 link set dev nic up
 ip -n h2 link set dev vxlan100 up
 ip -n h2 link set dev vr1-pub up
 ip -n h2 link set dev vr1-pri up
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 ethtool -K nic gro off >/dev/null
 ip netns exec h3 ethtool -K vxlan100 gro off >/dev/null
 ip netns exec h3 ethtool -K web-tap gro off >/dev/null
@@ -190,7 +190,7 @@ ip -n h3 link set dev vxlan100 up
 ip -n h3 link set dev web-tap up
 ip -n h3 link set dev web-out up
 ip -n h3 link set dev web up
-tc -n h3 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h3 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 nft -f - <<'END'
 table netdev tap {
 	chain from-web-tap {

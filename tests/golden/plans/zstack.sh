@@ -163,9 +163,9 @@ ip netns exec fabric ethtool -K h3 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
 ip -n fabric link set dev h3 up
-tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
-tc -n fabric qdisc add dev h3 root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h3 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K client-tap gro off >/dev/null
 ip netns exec h1 ethtool -K client-out gro off >/dev/null
@@ -175,7 +175,7 @@ ip -n h1 link set dev nic up
 ip -n h1 link set dev client-tap up
 ip -n h1 link set dev client-out up
 ip -n h1 link set dev client up
-tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -216,7 +216,7 @@ ip -n h2 link property add dev flat-eip_eo altname eip-192.0.2.50-eo
 ip -n h2 link set dev flat-eip_eo alias eip:flat-eip,eip_addr:192.0.2.50,vnic:flat-eip,vnic_ip:10.10.0.10,vm:flat-eip,vip:192.0.2.50 up
 ip -n h2 link property add dev flat-eip_o altname eip-192.0.2.50-o
 ip -n h2 link set dev flat-eip_o alias eip:flat-eip,eip_addr:192.0.2.50,vnic:flat-eip,vnic_ip:10.10.0.10,vm:flat-eip,vip:192.0.2.50 up
-tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-direct-tap {
@@ -264,7 +264,7 @@ ip -n h3 link set dev vxlan100 up
 ip -n h3 link set dev vpc-eip-tap up
 ip -n h3 link set dev vpc-eip-out up
 ip -n h3 link set dev vpc-eip up
-tc -n h3 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 250000 limit 1514000 overhead 24 mpu 84
+tc -n h3 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 nft -f - <<'END'
 table netdev tap {
 	chain from-vpc-eip-tap {

@@ -272,7 +272,7 @@ static void test_text_explains_the_shaper(void **state)
 	assert_non_null(
 	    strstr(strbuf_text(&out),
 		   "uplink: 100 Mbit/s l1, exact (a frame costs 24 bytes more, at least "
-		   "84): burst 25 kB (2 ms), queue 1.514 MB (123 ms)"));
+		   "84): burst 100 kB (8 ms), queue 1.514 MB (123 ms)"));
 	assert_non_null(strstr(strbuf_text(&out), "vnic1 (index 106"));
 	strbuf_done(&out);
 	done(&s, &plan);

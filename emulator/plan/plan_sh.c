@@ -378,7 +378,6 @@ static size_t write_at(struct script *s, size_t i)
 }
 
 static const char head[] =
-    "#\n"
     "#   sh FILE [COMMAND...]\n"
     "#\n"
     "# as root or as anybody: it starts itself again in mount, network and (not root) user "

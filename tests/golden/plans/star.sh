@@ -1,6 +1,5 @@
 #!/bin/sh
 # The lab star by hand, as vpclab builds it:
-#
 #   sh FILE [COMMAND...]
 #
 # as root or as anybody: it starts itself again in mount, network and (not root) user namespaces

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/base/file.h"
 #include "emulator/model/topology.h"
 #include "tests/unit/sample.h"
 
@@ -54,24 +55,40 @@ static void test_text(void **state)
 	wire_done(&s.w);
 }
 
+/* The largest of the ready topologies, as users see it. */
 static void test_no_line_too_long(void **state)
 {
-	struct sample s;
-	char *text, *line, *rest = NULL;
+	struct compile_options o = {.machine = MACHINE_DEFAULT};
+	char *text, *picture_text, *line, *rest = NULL;
+	struct err err = ERR_INIT;
+	struct problems problems;
+	struct topology *t;
+	struct wire w;
+	size_t len, lines = 0;
 
 	(void)state;
-	sample_init(&s, ENGINE_LINUX);
-	text = picture(&s.w, "text");
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+	problems_init(&problems);
+	if (file_read("topologies/zstack.yaml", &text, &len, &err))
+		fail_msg("%s", err.text);
+	t = topology_parse("zstack.yaml", text, len, NULL, 0, &problems);
+	topology_compile(t, &o, &w, &problems);
+	assert_int_equal(problems_count(&problems), 0);
+	picture_text = picture(&w, "text");
+	for (line = strtok_r(picture_text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		size_t columns = 0;
 
 		for (const char *c = line; *c; c++)
 			columns += ((unsigned char)*c & 0xc0) != 0x80;
 		assert_true(columns <= 100);
 		assert_true(line[strlen(line) - 1] != ' ');
+		lines++;
 	}
+	assert_true(lines > 20);
+	free(picture_text);
 	free(text);
-	wire_done(&s.w);
+	wire_done(&w);
+	topology_free(t);
+	problems_done(&problems);
 }
 
 /* What each direction gets is seen from the end that the line begins with. */

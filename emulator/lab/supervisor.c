@@ -86,18 +86,18 @@ static int write_file(const char *path, const char *text)
 }
 
 /* user_namespaces(7): one line each, and setgroups(2) given up before gid_map. */
-static int map_ids(const struct supervisor_job *job, struct err *err)
+int supervisor_map_ids(unsigned uid, unsigned gid, struct err *err)
 {
-	char uid[48], gid[48];
+	char uid_line[48], gid_line[48];
 	int rc;
 
-	snprintf(uid, sizeof(uid), "0 %u 1\n", job->uid);
-	snprintf(gid, sizeof(gid), "0 %u 1\n", job->gid);
+	snprintf(uid_line, sizeof(uid_line), "0 %u 1\n", uid);
+	snprintf(gid_line, sizeof(gid_line), "0 %u 1\n", gid);
 	rc = write_file("/proc/self/setgroups", "deny");
 	if (!rc)
-		rc = write_file("/proc/self/uid_map", uid);
+		rc = write_file("/proc/self/uid_map", uid_line);
 	if (!rc)
-		rc = write_file("/proc/self/gid_map", gid);
+		rc = write_file("/proc/self/gid_map", gid_line);
 	return rc ? supervisor_explain(-rc, err) : 0;
 }
 
@@ -301,7 +301,7 @@ static _Noreturn void supervisor_main(const struct supervisor_job *job)
 	prctl(PR_SET_DUMPABLE, 1); /* or its owner could not enter */
 	umask(022);
 	if (job->userns)
-		rc = map_ids(job, &err);
+		rc = supervisor_map_ids(job->uid, job->gid, &err);
 	if (!rc)
 		rc = set_up_mounts(&err);
 	if (!rc)

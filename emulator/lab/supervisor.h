@@ -28,6 +28,9 @@ int supervisor_start(const struct supervisor_job *job, int *pid, int *pidfd, str
 /* Would a lab of this process need a user namespace of its own? */
 bool supervisor_needs_userns(void);
 
+/* In a new user namespace: its root is the user with these ids outside. */
+int supervisor_map_ids(unsigned uid, unsigned gid, struct err *err);
+
 /* Why making namespaces failed with `code`, as an error for the user. Returns a negative errno. */
 int supervisor_explain(int code, struct err *err);
 

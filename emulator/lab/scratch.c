@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * scratch: a child in fresh namespaces. Called by machine.c and doctor.c. The child is killed with
+ * its parent; it starts no process that outlives it.
+ */
+#include "emulator/lab/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/mem.h"
+#include "emulator/lab/msg.h"
+#include "emulator/lab/supervisor.h"
+
+static int set_up(struct err *err)
+{
+	bool userns = supervisor_needs_userns();
+	unsigned uid = geteuid(), gid = getegid();
+	int rc;
+
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS | (userns ? CLONE_NEWUSER : 0)) < 0)
+		return supervisor_explain(errno, err);
+	rc = userns ? supervisor_map_ids(uid, gid, err) : 0;
+	if (rc)
+		return rc;
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
+	    mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
+		return supervisor_explain(errno, err);
+	return 0;
+}
+
+static _Noreturn void child(int (*fn)(void *arg, json_t **out, struct err *err), void *arg,
+			    int report)
+{
+	struct err err = ERR_INIT;
+	json_t *m = NULL;
+	int rc;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	rc = set_up(&err);
+	if (!rc)
+		rc = fn(arg, &m, &err);
+	if (rc)
+		m = msg_error(&err);
+	rc = msg_send(report, m);
+	json_decref(m);
+	_exit(rc ? 1 : 0);
+}
+
+int scratch_run(int (*fn)(void *arg, json_t **out, struct err *err), void *arg, json_t **out,
+		struct err *err)
+{
+	json_t *m = NULL;
+	int fds[2], rc;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(err, errno, "cannot make a pipe");
+	pid = fork();
+	if (pid == 0)
+		child(fn, arg, fds[1]);
+	rc = pid < 0 ? errno : 0;
+	close(fds[1]);
+	if (rc) {
+		close(fds[0]);
+		return err_sys(err, rc, "cannot start a process");
+	}
+	rc = msg_recv(fds[0], &m);
+	close(fds[0]);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (rc)
+		return err_sys(err, -rc, "a process that tries out the kernel ended early");
+	rc = msg_take_error(m, err);
+	if (rc)
+		json_decref(m);
+	else
+		*out = m;
+	return rc;
+}

@@ -4,7 +4,7 @@
  *
  * A loss must neither stop the exchange nor go unseen: each request carries a number that the
  * answer repeats (as many of its 8 bytes as both have room for), and a request that is not answered
- * within a timeout made like TCP's (RFC 6298, 20 ms to 1 s) is given up. An answer that comes later
+ * within a timeout made like TCP's (RFC 6298, 10 ms to 1 s) is given up. An answer that comes later
  * still counts, with its true time, and as late; only what is never answered is lost.
  */
 #include <endian.h>
@@ -20,7 +20,7 @@
 
 #define UDP_RR_MAX	65507
 #define UDP_RR_TIMEOUT	NSEC_PER_SEC /* the longest, and the first */
-#define UDP_RR_SHORTEST (20 * NSEC_PER_MSEC)
+#define UDP_RR_SHORTEST	(10 * NSEC_PER_MSEC)
 #define UDP_RR_OPEN	256 /* requests that are remembered; one byte tells them apart */
 #define UDP_RR_LINGER	(200 * NSEC_PER_MSEC)
 

@@ -22,7 +22,7 @@
 #include "core/base/units.h"
 #include "core/harness/counters.h"
 
-enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5 };
+enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 2 };
 
 struct attempt {
 	const struct attempt_spec *s;
@@ -33,8 +33,9 @@ struct attempt {
 	int fd[2];
 	bool started[2];
 	struct counters *counters;
-	struct err counters_err; /* why there are none */
-	struct truth_counts first, last;
+	struct err counters_err;	 /* why there are none */
+	struct truth_counts first, last; /* readings in the window */
+	double read_s;			 /* when the last one was, since the window began */
 	struct fidelity_snapshot before, after;
 };
 
@@ -202,14 +203,36 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	return fidelity_read(&a->before, err);
 }
 
+/*
+ * Two readings in the window are enough, and each costs some CPU time, so not more: at the end of
+ * the first interval, and at that of the last but one (after the last there may be no traffic any
+ * more). Where the work and not the clock ends the window, every two seconds.
+ */
+static bool reading_due(const struct attempt *a, double t_s)
+{
+	double interval_s = (double)a->spec.interval_ns / (double)NSEC_PER_SEC;
+	double left_s = (double)a->spec.duration_ns / (double)NSEC_PER_SEC - t_s;
+
+	if (!a->first.known)
+		return true;
+	if (a->spec.test == TEST_THROUGHPUT)
+		return t_s - a->read_s > READING_EVERY_S;
+	return left_s > interval_s * 0.5 && left_s < interval_s * 1.5;
+}
+
 static void on_interval(void *arg, const json_t *interval)
 {
 	struct attempt *a = arg;
 	struct err ignored = ERR_INIT;
+	double t_s = json_number_value(json_object_get(interval, "t_s"));
+	bool stream = a->spec.test != TEST_TCP_RR && a->spec.test != TEST_UDP_RR;
 
-	(void)interval;
-	if (a->counters && !counters_read(a->counters, &a->last, &ignored) && !a->first.known)
-		a->first = a->last;
+	if (a->counters && stream && reading_due(a, t_s) &&
+	    !counters_read(a->counters, &a->last, &ignored)) {
+		a->read_s = t_s;
+		if (!a->first.known)
+			a->first = a->last;
+	}
 	if (a->s->tick)
 		a->s->tick(a->s->arg);
 }
@@ -220,9 +243,11 @@ static void subtract(struct truth_counter *a, const struct truth_counter *b)
 	a->bytes -= b->bytes;
 }
 
-/* Between the end of the first interval and that of the last: all of it lies in the window. */
+/* Between the first reading and the last: all of it lies in the window. */
 static void set_window(const struct attempt *a, struct run_sample *out)
 {
+	if (a->last.elapsed_ns <= a->first.elapsed_ns)
+		return;
 	out->window = a->last;
 	out->window.elapsed_ns -= a->first.elapsed_ns;
 	subtract(&out->window.flow, &a->first.flow);
@@ -248,14 +273,16 @@ static void set_claim(const struct run_sample *run, struct truth_claim *claim)
 		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf;
 }
 
+/* Where others used more before than all together now, nothing can be told. */
 static void set_cpu_per_packet(const struct attempt *a, struct run_sample *out)
 {
 	double idle_s = a->s->idle_busy * (double)out->fidelity.elapsed_ns / (double)NSEC_PER_SEC;
+	double used_s = out->fidelity.busy_s - idle_s;
 
 	out->cpu_per_packet_ns = NAN;
-	if (out->whole.known && out->counted.packets > 0 && out->fidelity.known)
-		out->cpu_per_packet_ns = fmax(0, out->fidelity.busy_s - idle_s) *
-					 (double)NSEC_PER_SEC / (double)out->counted.packets;
+	if (out->whole.known && out->counted.packets > 0 && out->fidelity.known && used_s > 0)
+		out->cpu_per_packet_ns =
+		    used_s * (double)NSEC_PER_SEC / (double)out->counted.packets;
 }
 
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-#define DIGITS 6 /* of hash in a short form: after them and a dash, 8 bytes of the name are left   \
-		  */
+#define DIGITS                                                                                     \
+	6 /* of hash in a short form: after them and a dash, 8 bytes of the name are left          \
+	   */
 
 static const char *shorten(struct arena *a, const char *text, size_t max, uint64_t seed)
 {

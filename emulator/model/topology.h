@@ -14,14 +14,14 @@
  * and the result records it.
  */
 struct machine {
-	int64_t slip_ns;	/* worst timer slip that bursts must bridge */
-	int64_t exact_max_bps;	/* `mode: auto` picks exact up to this rate, fast above */
-	bool ovs_kernel;	/* OVS: the kernel datapath is there */
-	bool ovs_tun;		/* OVS: /dev/net/tun can be opened (else the dummy datapath) */
+	int64_t slip_ns;       /* worst timer slip that bursts must bridge */
+	int64_t exact_max_bps; /* `mode: auto` picks exact up to this rate, fast above */
+	bool ovs_kernel;       /* OVS: the kernel datapath is there */
+	bool ovs_tun;	       /* OVS: /dev/net/tun can be opened (else the dummy datapath) */
 };
 #define MACHINE_DEFAULT                                                                            \
-	((struct machine){.slip_ns = 1000000, .exact_max_bps = 1000000000, .ovs_kernel = true,     \
-			  .ovs_tun = true})
+	((struct machine){                                                                         \
+	    .slip_ns = 1000000, .exact_max_bps = 1000000000, .ovs_kernel = true, .ovs_tun = true})
 
 struct compile_options {
 	struct machine machine;

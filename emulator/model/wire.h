@@ -19,18 +19,18 @@
 
 enum node_kind {
 	NODE_MACHINE, /* bare metal: its own NIC pushes back on its senders */
-	NODE_VM,      /* behind vNICs: what it sends is taken off its hands, then queued or dropped */
-	NODE_HOST,    /* hypervisor */
-	NODE_SWITCH,  /* the fabric */
-	NODE_ROUTER,  /* vRouter, or `kind: router` */
-	NODE_EIP,     /* namespace of one flat EIP */
-	NODE_WIRES,   /* holds the middles of shaped links between machines */
+	NODE_VM,   /* behind vNICs: what it sends is taken off its hands, then queued or dropped */
+	NODE_HOST, /* hypervisor */
+	NODE_SWITCH, /* the fabric */
+	NODE_ROUTER, /* vRouter, or `kind: router` */
+	NODE_EIP,    /* namespace of one flat EIP */
+	NODE_WIRES,  /* holds the middles of shaped links between machines */
 };
 
 enum bridge_engine { ENGINE_LINUX, ENGINE_OVS };
 
 struct wire_sysctl {
-	const char *key;   /* with slashes, below /proc/sys: "net/ipv4/ip_forward" */
+	const char *key; /* with slashes, below /proc/sys: "net/ipv4/ip_forward" */
 	const char *value;
 	bool optional; /* a kernel without this file is fine */
 };
@@ -38,7 +38,7 @@ struct wire_sysctl {
 struct wire_node {
 	const char *name; /* unique in the lab; also the name of the namespace */
 	enum node_kind kind;
-	int host;	  /* node index of the hypervisor it runs on, or -1 */
+	int host;		   /* node index of the hypervisor it runs on, or -1 */
 	enum bridge_engine engine; /* NODE_HOST, NODE_SWITCH: what its bridges are */
 	VEC(struct wire_sysctl) sysctls;
 };
@@ -63,10 +63,10 @@ struct wire_addr {
 
 /* Offload bits to switch off; the names are those of `ethtool -K`. */
 enum {
-	OFFLOAD_TSO = 1 << 0,	 /* tso */
-	OFFLOAD_GSO = 1 << 1,	 /* gso */
-	OFFLOAD_GRO = 1 << 2,	 /* gro */
-	OFFLOAD_TX = 1 << 3,	 /* tx (checksum): userspace datapaths need it off */
+	OFFLOAD_TSO = 1 << 0,	  /* tso */
+	OFFLOAD_GSO = 1 << 1,	  /* gso */
+	OFFLOAD_GRO = 1 << 2,	  /* gro */
+	OFFLOAD_TX = 1 << 3,	  /* tx (checksum): userspace datapaths need it off */
 	OFFLOAD_UDP_SEG = 1 << 4, /* tx-udp-segmentation */
 };
 
@@ -76,8 +76,8 @@ enum shape_mode { SHAPE_AUTO, SHAPE_EXACT, SHAPE_FAST };
 struct wire_rate { /* as declared; bps 0 = unshaped */
 	int64_t bps;
 	enum rate_basis basis;
-	enum shape_mode mode;  /* after compile never SHAPE_AUTO */
-	int64_t queue_bytes;   /* 0: queue_ns, or chosen by the shaper */
+	enum shape_mode mode; /* after compile never SHAPE_AUTO */
+	int64_t queue_bytes;  /* 0: queue_ns, or chosen by the shaper */
 	int64_t queue_ns;
 };
 
@@ -88,11 +88,11 @@ struct wire_dev {
 	const char *alias;   /* ifalias, or NULL */
 	enum dev_kind kind;
 	enum dev_role role;
-	int ifindex;	/* chosen here: 100, 101, … per namespace */
+	int ifindex; /* chosen here: 100, 101, … per namespace */
 	struct mac mac;
 	int mtu;
-	int peer;	/* DEV_VETH: device index of the other end */
-	int master;	/* device index of the bridge it is a port of, or -1 */
+	int peer;	       /* DEV_VETH: device index of the other end */
+	int master;	       /* device index of the bridge it is a port of, or -1 */
 	unsigned offloads_off; /* OFFLOAD_… */
 	VEC(struct wire_addr) addrs;
 	/* DEV_VXLAN */
@@ -101,16 +101,16 @@ struct wire_dev {
 	VEC(struct ip) vxlan_remotes; /* head-end replication: one all-zero FDB entry each */
 	/* egress shaper of this device; bps 0 = none */
 	struct wire_rate egress;
-	int egress_link;	/* which wire_link's direction it realises, or -1 */
-	bool egress_ba;		/* … the direction b→a of it */
+	int egress_link; /* which wire_link's direction it realises, or -1 */
+	bool egress_ba;	 /* … the direction b→a of it */
 };
 
 struct wire_route {
 	int node;
-	struct prefix dst;  /* family set, len 0: default */
-	struct ip via;	    /* family 0: on link */
+	struct prefix dst; /* family set, len 0: default */
+	struct ip via;	   /* family 0: on link */
 	int dev;
-	struct ip src;	    /* family 0: none */
+	struct ip src;	     /* family 0: none */
 	const char *congctl; /* congestion control pinned on the route, or NULL */
 };
 
@@ -145,7 +145,7 @@ struct wire_arpreply {
 	struct mac mac;
 };
 
-struct wire_flow { /* an OpenFlow rule of an OVS bridge, ovs-ofctl syntax */
+struct wire_flow {	  /* an OpenFlow rule of an OVS bridge, ovs-ofctl syntax */
 	int bridge;	  /* device index */
 	const char *text; /* port names as names: in_port="vnic0" */
 };
@@ -157,9 +157,9 @@ struct wire_nat {
 };
 
 /*
- * A link as the user declared it. Direction ab carries what a sends. `shaper_ab` is the device whose
- * egress realises the rate (-1 unshaped): a's own where a forwards (host, switch, router), else a
- * middle device in NODE_WIRES, or the tap for a vNIC's cap.
+ * A link as the user declared it. Direction ab carries what a sends. `shaper_ab` is the device
+ * whose egress realises the rate (-1 unshaped): a's own where a forwards (host, switch, router),
+ * else a middle device in NODE_WIRES, or the tap for a vNIC's cap.
  */
 struct wire_link {
 	const char *name; /* "h1 uplink", "client vNIC", "r–b" */
@@ -170,8 +170,8 @@ struct wire_link {
 
 /* Who may be an endpoint of a measurement, and by which address it is reached. */
 struct wire_endpoint {
-	const char *name; /* "client", "eip(flat-eip)" */
-	int node;	  /* where the program runs */
+	const char *name;   /* "client", "eip(flat-eip)" */
+	int node;	    /* where the program runs */
 	struct ip ip4, ip6; /* address to connect to; family 0 where there is none */
 };
 
@@ -192,11 +192,12 @@ struct wire {
 
 void wire_init(struct wire *w);
 void wire_done(struct wire *w);
-int wire_find_node(const struct wire *w, const char *name);		      /* index or -1 */
-int wire_find_dev(const struct wire *w, int node, const char *name);	      /* index or -1 */
-const struct wire_endpoint *wire_find_endpoint(const struct wire *w, const char *name); /* or NULL */
-const char *wire_node_kind_name(enum node_kind kind); /* "vm", "host", … */
-const char *wire_basis_name(enum rate_basis basis);	      /* "l1", … */
+int wire_find_node(const struct wire *w, const char *name);	     /* index or -1 */
+int wire_find_dev(const struct wire *w, int node, const char *name); /* index or -1 */
+const struct wire_endpoint *wire_find_endpoint(const struct wire *w,
+					       const char *name); /* or NULL */
+const char *wire_node_kind_name(enum node_kind kind);		  /* "vm", "host", … */
+const char *wire_basis_name(enum rate_basis basis);		  /* "l1", … */
 const char *wire_mode_name(enum shape_mode mode);
 
 #endif

@@ -158,6 +158,35 @@ int nft_add_chain(struct nft_tx *tx, const struct nft_place *at, const char *hoo
 	return 0;
 }
 
+/* A message that says no more than which chain. */
+static int nft_chain_message(struct nft_tx *tx, uint16_t message, const struct nft_place *at,
+			     struct err *err)
+{
+	bool rules = message == NFT_MSG_DELRULE;
+	int family = nft_family(at->family, err);
+	int rc = family < 0 ? family : nft_room(tx, err);
+
+	if (rc < 0)
+		return rc;
+	struct nlmsghdr *nlh =
+	    NFT_ADD(tx, message, 0, "nft %s chain %s %s %s", rules ? "flush" : "delete", at->family,
+		    at->table, at->chain);
+	nft_put_header(nlh, family, 0);
+	mnl_attr_put_strz(nlh, rules ? NFTA_RULE_TABLE : NFTA_CHAIN_TABLE, at->table);
+	mnl_attr_put_strz(nlh, rules ? NFTA_RULE_CHAIN : NFTA_CHAIN_NAME, at->chain);
+	return 0;
+}
+
+int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err)
+{
+	return nft_chain_message(tx, NFT_MSG_DELRULE, at, err);
+}
+
+int nft_delete_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err)
+{
+	return nft_chain_message(tx, NFT_MSG_DELCHAIN, at, err);
+}
+
 /* What nft stores with a set so that a listing can tell host from network order. */
 static void nft_set_userdata(struct nftnl_set *set, const struct nft_match *m)
 {
@@ -284,10 +313,7 @@ int nft_add_arp_chain(struct nft_tx *tx, struct err *err)
 	const struct nft_place at = {"bridge", NFT_ARP_TABLE, NFT_ARP_CHAIN};
 	int rc = nft_add_table(tx, &at, err);
 
-	return rc < 0 ? rc
-		      : nft_add_chain(tx, &at,
-				      "type filter hook prerouting priority dstnat; policy accept;",
-				      err);
+	return rc < 0 ? rc : nft_add_chain(tx, &at, NFT_ARP_HOOK, err);
 }
 
 int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err *err)

@@ -49,6 +49,7 @@ struct nft_arpreply {
 	struct ip ip; /* IPv4 */
 	struct mac mac;
 };
+#define NFT_ARP_HOOK "type filter hook prerouting priority dstnat; policy accept;"
 int nft_add_arp_chain(struct nft_tx *tx, struct err *err);
 int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err *err);
 
@@ -56,6 +57,15 @@ int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err
 void nft_arpreply_rule(const struct nft_arpreply *a, struct nftnl_rule *out);
 
 int nft_delete_table(struct nft_tx *tx, const struct nft_place *at, struct err *err);
+int nft_delete_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err);
+int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err); /* its rules */
+
+struct nft_counter {
+	uint64_t packets, bytes;
+};
+/* Counter of each rule of a chain that has one, in order; -ENOENT when they are not `n`. */
+int nft_read_counters(int fd, const struct nft_place *at, struct nft_counter *out, size_t n,
+		      struct err *err);
 
 /* NFPROTO_… of a family's name, or -EINVAL with err set. */
 int nft_family(const char *name, struct err *err);

@@ -7,14 +7,13 @@
  * the dumps compared. Called with --dump, this program prints the dump of the lab that it stands
  * in.
  */
+#include "tests/kernel/plans.h"
 #include "tests/kernel/sandbox.h"
 
 #include <dirent.h>
 #include <sys/wait.h>
 
-#include "core/base/file.h"
 #include "emulator/lab/apply.h"
-#include "emulator/model/topology.h"
 
 /* What differs between two runs of the same thing. */
 static const char *const volatile_names[] = {"handle",
@@ -187,39 +186,6 @@ static int dump_to(FILE *f)
 
 	json_decref(lab);
 	return rc || fflush(f) ? 1 : 0;
-}
-
-struct lab_plan {
-	struct problems problems;
-	struct wire wire;
-	struct plan plan;
-};
-
-static void make_plan(const char *path, struct lab_plan *p)
-{
-	struct compile_options o = {.machine = MACHINE_DEFAULT};
-	struct err err = ERR_INIT;
-	autofree char *text = NULL;
-	size_t len;
-
-	problems_init(&p->problems);
-	sandbox_ok(&err, file_read(path, &text, &len, &err));
-	struct topology *t = topology_parse(path, text, len, NULL, 0, &p->problems);
-	topology_compile(t, &o, &p->wire, &p->problems);
-	topology_free(t);
-	if (problems_count(&p->problems)) {
-		autostr struct strbuf s = {0};
-		problems_print(&p->problems, &s);
-		fail_msg("%s", strbuf_text(&s));
-	}
-	plan_build(&p->wire, &o.machine, &p->plan);
-}
-
-static void drop_plan(struct lab_plan *p)
-{
-	plan_done(&p->plan);
-	wire_done(&p->wire);
-	problems_done(&p->problems);
 }
 
 /* Applies in a child, which enters namespaces of its own, and reads its dump. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* nft_counter: reads the counters of a chain's rules. Called by emulator/lab/count_inside.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <libnftnl/expr.h>
+#include <libnftnl/rule.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+
+#include "emulator/kernel/nft.h"
+
+struct nft_counters {
+	struct nft_counter *out;
+	size_t n, found;
+};
+
+static int nft_counter_expr(struct nftnl_expr *e, void *arg)
+{
+	struct nft_counters *c = arg;
+
+	if (strcmp(nftnl_expr_get_str(e, NFTNL_EXPR_NAME), "counter") != 0)
+		return 0;
+	if (c->found < c->n)
+		c->out[c->found] = (struct nft_counter){
+		    .packets = nftnl_expr_get_u64(e, NFTNL_EXPR_CTR_PACKETS),
+		    .bytes = nftnl_expr_get_u64(e, NFTNL_EXPR_CTR_BYTES),
+		};
+	c->found++;
+	return 0;
+}
+
+static int nft_counter_rule(const struct nlmsghdr *nlh, void *arg)
+{
+	struct nftnl_rule *r = nftnl_rule_alloc();
+
+	if (nftnl_rule_nlmsg_parse(nlh, r) == 0)
+		nftnl_expr_foreach(r, nft_counter_expr, arg);
+	nftnl_rule_free(r);
+	return MNL_CB_OK;
+}
+
+int nft_read_counters(int fd, const struct nft_place *at, struct nft_counter *out, size_t n,
+		      struct err *err)
+{
+	struct nft_counters c = {.out = out, .n = n};
+	struct nl_batch batch = {0};
+	int family = nft_family(at->family, err);
+
+	if (family < 0)
+		return family;
+	struct nlmsghdr *nlh =
+	    nl_add(&batch, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, NLM_F_DUMP,
+		   "read counters of chain %s %s %s", at->family, at->table, at->chain);
+	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
+	nfg->nfgen_family = (uint8_t)family;
+	mnl_attr_put_strz(nlh, NFTA_RULE_TABLE, at->table);
+	mnl_attr_put_strz(nlh, NFTA_RULE_CHAIN, at->chain);
+	int rc = nl_dump(fd, &batch, nft_counter_rule, &c, err);
+	nl_batch_done(&batch);
+	if (rc == 0 && c.found != n)
+		rc = err_sys(err, ENOENT, "%zu counters in chain %s %s %s where %zu should be",
+			     c.found, at->family, at->table, at->chain, n);
+	return rc;
+}

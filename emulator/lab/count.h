@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * count: the kernel's counters of a running lab: of single flows (nft rules at the ingress of a
+ * device), of devices and their qdiscs, of sockets.
+ *
+ * Each call enters the lab once (a few milliseconds, and not on the measured path). Flow counters
+ * are rules of a table of our own in the node, `netdev vpclab_count`, one chain a device: the rules
+ * of the lab are left alone, and lab_check() knows this table.
+ *
+ * What counts what: a flow counter sees each packet from its IP header on (no Ethernet header,
+ * since ingress comes after eth_type_trans()); the counters of a veth device include the 14 bytes;
+ * a TBF counts what it sends with the Ethernet header, or by its size table where it has one. A
+ * packet is what crosses the device at once: with GRO or GSO that is several frames.
+ */
+#ifndef VPCLAB_LAB_COUNT_H
+#define VPCLAB_LAB_COUNT_H
+
+#include <jansson.h>
+
+#include "core/base/addr.h"
+#include "emulator/lab/lab.h"
+
+struct count_at {
+	const struct lab *lab;
+	const char *node, *dev; /* where the packets arrive */
+};
+
+struct count_flow {		     /* as the packets are when they arrive at the device */
+	int protocol;		     /* IPPROTO_TCP or IPPROTO_UDP */
+	struct ip src, dst;	     /* family 0: any (both the same family otherwise) */
+	uint16_t src_port, dst_port; /* 0: any */
+};
+
+struct count_value {
+	int64_t packets, bytes;
+};
+
+struct count_dev { /* the device's own counters (struct rtnl_link_stats64) */
+	struct count_value rx, tx;
+	int64_t rx_dropped, tx_dropped;
+};
+
+/* Starts counting n flows at the device; replaces what count_install() made there before. */
+int count_install(const struct count_at *at, const struct count_flow *flows, size_t n,
+		  struct err *err);
+
+/*
+ * Reads the n counters in the order of count_install(), and the device's, one right after the
+ * other; *at_ns is CLOCK_MONOTONIC between them.
+ */
+int count_read(const struct count_at *at, struct count_value *flows, size_t n,
+	       struct count_dev *dev, int64_t *at_ns, struct err *err);
+
+/* Stops counting at this device. */
+int count_remove(const struct count_at *at, struct err *err);
+
+/*
+ * All counters of the named nodes (n 0: of all nodes), read one right after the other:
+ *   {"at_ns": …, "softnet": {"dropped", "squeezed"},          softnet: of the whole machine
+ *    "nodes": {NODE: {"at_ns": …,
+ *      "devices": {DEV: {"rx_packets", "rx_bytes", "rx_dropped", "tx_packets", "tx_bytes",
+ *                        "tx_dropped",
+ *                        "qdiscs": [{"kind", "handle", "sent_packets", "sent_bytes", "dropped",
+ *                                    "overlimits", "backlog_packets", "backlog_bytes"}]}},
+ *      "udp": {"in_errors", "rcvbuf_errors"},                 IPv4 and IPv6 together
+ *      "tcp": {"retrans_segs"}}}}
+ * Gives a reference.
+ */
+int count_snapshot(const struct lab *lab, const char *const *nodes, size_t n, json_t **out,
+		   struct err *err);
+
+#endif

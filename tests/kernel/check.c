@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check finds nothing in a lab as planned, and each thing that somebody changes in it. The changes
+ * are made by ip, tc, nft, ethtool and sysctl.
+ */
+#include "tests/kernel/plans.h"
+#include "tests/kernel/sandbox.h"
+
+#include "emulator/lab/apply.h"
+#include "emulator/lab/check.h"
+
+static struct lab_plan lab;
+
+static int build(void **state)
+{
+	struct apply_result result;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	make_plan("topologies/zstack.yaml", &lab);
+	sandbox_ok(&err, apply_plan(&lab.plan, &result, &err));
+	json_decref(result.choices);
+	return 0;
+}
+
+static int drop(void **state)
+{
+	(void)state;
+	drop_plan(&lab);
+	return 0;
+}
+
+static size_t check(struct strbuf *out)
+{
+	struct err err = ERR_INIT;
+	struct netns self;
+	size_t n = 0;
+
+	sandbox_ok(&err, netns_self(&self, &err));
+	sandbox_ok(&err, check_compare(&lab.plan, out, &n, &err));
+	sandbox_ok(&err, netns_enter(&self, &err));
+	netns_close(&self);
+	return n;
+}
+
+static void nothing(void **state)
+{
+	autostr struct strbuf out = {0};
+
+	(void)state;
+	if (check(&out))
+		fail_msg("as planned, but:\n%s", strbuf_text(&out));
+}
+
+static void sh(const char *command)
+{
+	const char *const argv[] = {"sh", "-c", command, NULL};
+	struct err err = ERR_INIT;
+	struct netns self;
+
+	sandbox_ok(&err, netns_self(&self, &err));
+	free(sandbox_run(&self, argv));
+	netns_close(&self);
+}
+
+/* What undoes a change that `ip` cannot describe is in `undo`. */
+static const struct change {
+	const char *change, *undo;
+	const char *says; /* a line that starts so */
+	size_t n;	  /* lines in all */
+} changes[] = {
+    {"ip -n client link set eth0 mtu 1400", "ip -n client link set eth0 mtu 1500",
+     "client: eth0: MTU planned 1500, is 1400", 1},
+    {"ip -n client link set eth0 alias x", "ip -n client link set eth0 alias ''",
+     "client: eth0: alias planned none, is x", 1},
+    {"ip -n client addr add 10.9.9.9/32 dev eth0 noprefixroute",
+     "ip -n client addr del 10.9.9.9/32 dev eth0", "client: eth0: address 10.9.9.9/32 not planned",
+     1},
+    {"ip -n client route add 10.9.0.0/16 dev eth0", "ip -n client route del 10.9.0.0/16",
+     "client: eth0: route 10.9.0.0/16 not planned", 1},
+    {"ip -n client route del default; ip -n client route add default via 192.0.2.3 dev eth0", NULL,
+     "client: eth0: route default ", 2},
+    {"ip -n client neigh add 192.0.2.77 lladdr 02:00:00:00:00:01 dev eth0 nud permanent",
+     "ip -n client neigh del 192.0.2.77 dev eth0", "client: eth0: neighbour 192.0.2.77 not planned",
+     1},
+    {"ip -n fabric link add extra type veth peer name extra2", "ip -n fabric link del extra",
+     "fabric: extra: device not planned", 2},
+    {"ip -n fabric link set h1 nomaster", "ip -n fabric link set h1 master br0",
+     "fabric: h1: bridge planned br0, is none", 1},
+    {"tc -n fabric qdisc change dev h1 root handle 1: tbf rate 900mbit burst 250000 limit 1538000 "
+     "overhead 24 mpu 84",
+     NULL, "fabric: h1: shaper: rate in bytes/s planned 125000000, is 112500000", 2},
+    {"tc -n fabric qdisc del dev h2 root", NULL, "fabric: h2: shaper planned tbf, is noqueue", 1},
+    {"ip netns exec client ethtool -K eth0 tso on >/dev/null",
+     "ip netns exec client ethtool -K eth0 tso off >/dev/null",
+     "client: eth0: tso planned off, is on", 1},
+    {"ip netns exec vr1 sysctl -qw net.ipv4.ip_forward=0",
+     "ip netns exec vr1 sysctl -qw net.ipv4.ip_forward=1",
+     "vr1: sysctl net/ipv4/ip_forward planned 1, is 0", 1},
+    {"ip netns exec vr1 nft add rule ip nat postrouting masquerade", NULL,
+     "vr1: nft ip nat postrouting rule ", 1},
+    {"ip netns exec h2 nft flush chain bridge nat PREROUTING", NULL,
+     "h2: nft bridge nat PREROUTING rule 1: missing", 1},
+    {"ip netns exec client nft add table netdev vpclab_count; ip netns exec client nft add chain "
+     "netdev vpclab_count eth0 '{ type filter hook ingress device eth0 priority 0; }'",
+     "ip netns exec client nft delete table netdev vpclab_count", NULL, 0},
+};
+
+static void each_change(void **state)
+{
+	size_t stays = 0; /* lines of what was not undone */
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		const struct change *c = &changes[i];
+		autostr struct strbuf out = {0};
+		sh(c->change);
+		size_t n = check(&out);
+		if (n != stays + c->n || (c->says && !strstr(strbuf_text(&out), c->says)))
+			fail_msg("%s: expected %zu + %zu lines with \"%s\":\n%s", c->change, stays,
+				 c->n, c->says ? c->says : "", strbuf_text(&out));
+		if (c->undo)
+			sh(c->undo);
+		else
+			stays += c->n;
+	}
+}
+
+static void missing_namespace(void **state)
+{
+	autostr struct strbuf out = {0};
+
+	(void)state;
+	sh("ip netns del direct");
+	check(&out);
+	assert_non_null(strstr(strbuf_text(&out), "direct: namespace missing\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nothing),
+	    cmocka_unit_test(each_change),
+	    cmocka_unit_test(missing_namespace),
+	};
+
+	sandbox_enter();
+	return cmocka_run_group_tests(tests, build, drop);
+}

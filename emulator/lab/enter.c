@@ -25,6 +25,7 @@
 #include "core/base/mem.h"
 #include "emulator/kernel/netns.h"
 #include "emulator/kernel/ovs.h"
+#include "emulator/kernel/program.h"
 #include "emulator/lab/handle.h"
 #include "emulator/lab/msg.h"
 
@@ -198,7 +199,9 @@ static void report_error(int fd, const struct err *err)
 static void set_environment(const struct spawn *s)
 {
 	char ovs[OVS_ENV][OVS_PATH + 24], dir[OVS_PATH];
+	autofree char *path = program_path(); /* one is root there, so wants sbin too */
 
+	setenv("PATH", path, 1);
 	setenv("VPCLAB_LAB", s->lab->name, 1);
 	if (!s->node)
 		return;

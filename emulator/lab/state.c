@@ -128,7 +128,7 @@ enum state_life state_life(const json_t *state, int *pidfd)
 	return STATE_RUNNING;
 }
 
-static int unpack_options(const json_t *state, struct compile_options *o, struct err *err)
+int state_options(const json_t *state, struct compile_options *o, struct err *err)
 {
 	json_int_t slip, exact;
 	int unshaped, kernel, tun;
@@ -164,7 +164,7 @@ static int compile(const json_t *state, const char *const *sets, size_t n, struc
 	struct compile_options o;
 	struct problems problems;
 	struct topology *t;
-	int rc = unpack_options(state, &o, err);
+	int rc = state_options(state, &o, err);
 
 	if (rc)
 		return rc;

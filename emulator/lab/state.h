@@ -35,6 +35,8 @@ int state_read(const char *dir, json_t **state, struct err *err);
  */
 enum state_life state_life(const json_t *state, int *pidfd);
 
+/* The options that its topology was compiled with. */
+int state_options(const json_t *state, struct compile_options *o, struct err *err);
 /* The topology of the state, compiled with the state's own options. */
 int state_compile(const json_t *state, struct wire *w, struct err *err);
 

@@ -290,6 +290,12 @@ static void test_counters_disagree(void **state)
 	counts.device.packets = 1065; /* 65 others: one too many */
 	counts.device.bytes = 1514000 + 65 * 60;
 	check_count(&counts, 1448000, 0, TRUTH_DISAGREE);
+	struct truth_claim claim = {.bytes = -1};
+	struct truth_traffic both = tcp;
+	struct truth_counted c;
+	both.opposite = true; /* … unless they are of the opposite flow */
+	truth_count(&both, &counts, NULL, &claim, &c);
+	assert_int_equal(c.agreement, TRUTH_AGREE);
 	counts = good_counts();
 	counts.device.bytes = 1513000; /* headers missing */
 	check_count(&counts, 1448000, 0, TRUTH_DISAGREE);

@@ -157,7 +157,8 @@ fuzz-run: $(FUZZ_BIN)
 	@set -e; for target in $(notdir $(FUZZ_BIN)); do \
 		found=$(BUILD)/found/$$target; mkdir -p $$found; \
 		$(BUILD)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
-			-artifact_prefix=$$found/ $$found tests/corpus/$$target; \
+			-artifact_prefix=$$found/ $$found tests/corpus/$$target \
+			$$(ls -d tests/corpus/$${target%_fuzz} 2>/dev/null); \
 	done
 
 # Writes what the tests compare with anew from today's output; read the difference before you commit.

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 
 #include "core/base/clock.h"
+#include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/counters.h"
 
@@ -124,8 +125,16 @@ int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, s
 static int find_end(const struct wire *w, const char *name, const struct wire_endpoint **out,
 		    struct err *err)
 {
+	autofree const char **names = mem_zalloc((w->endpoints.n + 1) * sizeof(*names));
+
 	*out = wire_find_endpoint(w, name);
-	return *out ? 0 : err_input(err, "'%s' is not an endpoint of lab '%s'", name, w->name);
+	if (*out)
+		return 0;
+	for (size_t i = 0; i < w->endpoints.n; i++)
+		names[i] = w->endpoints.v[i].name;
+	const char *near = str_suggest(name, names, w->endpoints.n);
+	return err_input(err, "'%s' is not an endpoint of lab '%s'%s%s%s", name, w->name,
+			 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static const struct ip *address_of(const struct wire_endpoint *e, int family)

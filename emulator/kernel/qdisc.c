@@ -39,7 +39,7 @@ static void qdisc_put_tbf(struct nlmsghdr *nlh, const struct qdisc_tbf *t)
 
 static void qdisc_put_stab(struct nlmsghdr *nlh, int overhead)
 {
-	struct tc_sizespec spec = {.overhead = overhead, .linklayer = TC_LINKLAYER_ETHERNET};
+	struct tc_sizespec spec = {.overhead = overhead}; /* no rows: the overhead alone */
 	struct nlattr *stab = mnl_attr_nest_start(nlh, TCA_STAB);
 
 	mnl_attr_put(nlh, TCA_STAB_BASE, sizeof(spec), &spec);

@@ -220,15 +220,24 @@ static void check_qdisc_u64(struct check_node *c, const char *dev, const char *w
 			  (unsigned long long)planned, (unsigned long long)is);
 }
 
-#define CHECK_TICK_NS 64 /* the kernel tells the bucket in ticks */
+#define CHECK_TICK_NS 64 /* the kernel tells the bucket as time, in ticks */
+
+/* The bucket in bytes that the kernel's time stands for; it charges overhead once in it. */
+static void check_tbf_burst(struct check_node *c, const struct op *op, const struct dump_qdisc *q)
+{
+	double rate = (double)q->tbf.rate_bytes / 1e9;
+	double is = (double)q->burst_ns * rate - q->tbf.overhead;
+	double error = is - op->tbf.burst_bytes;
+	double allowed = 2 * CHECK_TICK_NS * rate + 1e-4 * op->tbf.burst_bytes + 1;
+
+	if (error > allowed || error < -allowed)
+		check_say(c, "%s: shaper: burst in bytes planned %u, is %.0f", op->dev,
+			  op->tbf.burst_bytes, is);
+}
 
 static void check_tbf(struct check_node *c, const struct op *op, const struct dump_qdisc *q)
 {
 	const struct tbf *t = &op->tbf;
-	uint32_t charged = t->burst_bytes + t->overhead;
-	double burst_ns =
-	    (double)(charged > t->mpu ? charged : t->mpu) * 1e9 / (double)t->rate_bytes;
-	double error_ns = burst_ns - (double)q->burst_ns;
 
 	check_qdisc_u64(c, op->dev, "rate in bytes/s", t->rate_bytes, q->tbf.rate_bytes);
 	check_qdisc_u64(c, op->dev, "queue in bytes", t->limit_bytes, q->tbf.limit_bytes);
@@ -237,11 +246,7 @@ static void check_tbf(struct check_node *c, const struct op *op, const struct du
 	if (t->stab_overhead != q->tbf.stab_overhead)
 		check_say(c, "%s: shaper: overhead of the size table planned %d, is %d", op->dev,
 			  t->stab_overhead, q->tbf.stab_overhead);
-	if (error_ns < 0)
-		error_ns = -error_ns;
-	if (error_ns > 2 * CHECK_TICK_NS + 1e-4 * burst_ns)
-		check_say(c, "%s: shaper: burst planned %u bytes (%.0f ns), is %lld ns", op->dev,
-			  t->burst_bytes, burst_ns, (long long)q->burst_ns);
+	check_tbf_burst(c, op, q);
 }
 
 void check_qdiscs(struct check_node *c)

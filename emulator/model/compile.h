@@ -83,8 +83,9 @@ struct compile {
 
 struct compile_dev {
 	int node;
-	const char *want;    /* name: made short and unique */
-	const char *altname; /* instead of the one that follows from `want`, or NULL */
+	const char *want;    /* name, made short and unique … */
+	const char *tail;    /* … and what follows it, see ifname.h; or NULL */
+	const char *altname; /* instead of the one that follows from them, or NULL */
 	enum dev_kind kind;
 	enum dev_role role;
 	int mtu, master;

@@ -31,11 +31,12 @@ int compile_dev_node(struct compile *c, const char *name, enum node_kind kind, i
 
 int compile_dev_new(struct compile *c, const struct compile_dev *spec)
 {
+	struct ifname_want want = {.node = spec->node, .head = spec->want, .tail = spec->tail};
 	struct wire_dev *d = VEC_ADD(&c->w->arena, &c->w->devs);
 	autofree char *text = NULL;
 
 	d->node = spec->node;
-	ifname_pick(&c->ifnames, &c->w->arena, spec->node, spec->want, &d->name, &d->altname);
+	ifname_pick(&c->ifnames, &c->w->arena, &want, &d->name, &d->altname);
 	if (spec->altname && keyset_add_text(&c->ifnames, spec->node, spec->altname, 0))
 		d->altname = arena_strdup(&c->w->arena, spec->altname);
 	d->kind = spec->kind;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "emulator/model/compile.h"
-#include "emulator/model/ifname.h"
 
 #define MTU_2018 1500
 #define MTU_2019 65500 /* the VMs' own MTU decides what passes */
@@ -49,11 +48,10 @@ static void add_node(struct compile *c, struct eip *e, int public_bridge)
 	compile_dev_ipv6(c, e->node, false, false);
 }
 
-/* A pair: "<U>_<outside>" as a port, "<U>_<inside>" in the namespace. Returns the port. */
+/* A pair: "<VM>_<port>" on a bridge, "<VM>_<inside>" in the namespace. Returns the port. */
 static int add_pair(struct compile *c, const struct eip *e, int bridge, const char *port,
 		    const char *inside)
 {
-	const char *u = ifname_short(&c->scratch, e->name, 12);
 	int mtu = e->cloud->form == 2018 ? MTU_2018 : MTU_2019;
 	const char *alias = arena_printf(
 	    &c->w->arena, "eip:%.60s,eip_addr:%s,vnic:%s,vnic_ip:%s,vm:%.60s,vip:%s", e->name,
@@ -67,7 +65,8 @@ static int add_pair(struct compile *c, const struct eip *e, int bridge, const ch
 	for (int i = 0; i < 2; i++) {
 		const char *end = i ? inside : port;
 
-		ends[i].want = arena_printf(&c->scratch, "%s_%s", u, end);
+		ends[i].want = e->name;
+		ends[i].tail = arena_printf(&c->scratch, "_%s", end);
 		ends[i].altname = arena_printf(&c->scratch, "eip-%s-%s", e->vip, end);
 		ends[i].mtu = mtu;
 	}

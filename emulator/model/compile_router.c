@@ -45,7 +45,8 @@ static void add_nic(struct compile *c, struct compile_router *r, int network)
 	    .node = r->node, .want = nic->name, .role = ROLE_OTHER, .mtu = mtu, .master = -1};
 	ends[1] = (struct compile_dev){
 	    .node = c->hosts[host].node,
-	    .want = arena_printf(&c->scratch, "%s-%s", r->cloud->name, nic->name),
+	    .want = r->cloud->name,
+	    .tail = arena_printf(&c->scratch, "-%s", nic->name),
 	    .role = ROLE_PORT,
 	    .mtu = mtu,
 	    .master = compile_bridge(c, host, network),

@@ -22,7 +22,7 @@ struct vnic { /* what is at hand while one vNIC is made */
 	struct compile_vm *self;
 	int index;	  /* which vNIC */
 	const char *name; /* of the VM */
-	const char *port; /* wanted name of the port: "web", "web-2" */
+	const char *nth;  /* "", "-2", …: what its devices' names on the host have more */
 	int bridge, mtu;
 };
 
@@ -58,17 +58,24 @@ static void add_vnic_devs(struct compile *c, const struct vnic *v, int devs[stat
 	    .master = -1,
 	};
 	struct compile_dev port = {
-	    .node = host, .want = v->port, .role = ROLE_PORT, .mtu = mtu, .master = v->bridge};
+	    .node = host,
+	    .want = v->name,
+	    .tail = v->nth,
+	    .role = ROLE_PORT,
+	    .mtu = mtu,
+	    .master = v->bridge,
+	};
 	struct compile_dev tap = {
 	    .node = host,
-	    .want = arena_printf(&c->scratch, "%s-tap", v->port),
+	    .want = v->name,
+	    .tail = arena_printf(&c->scratch, "%s-tap", v->nth),
 	    .role = ROLE_TAP,
 	    .mtu = mtu,
 	    .master = -1,
 	};
 	struct compile_dev out = tap;
 
-	out.want = arena_printf(&c->scratch, "%s-out", v->port);
+	out.tail = arena_printf(&c->scratch, "%s-out", v->nth);
 	out.role = ROLE_TAPOUT;
 	if (!c->shaped) {
 		devs[0] = compile_dev_veth(c, &eth, &port);
@@ -152,7 +159,7 @@ static void add_vnic(struct compile *c, struct vnic *v, bool has_default[CLOUD_F
 	int devs[4]; /* inside, tap, tap towards the bridge, port */
 
 	mine->network = v->cloud->network.index;
-	v->port = v->index ? arena_printf(&c->scratch, "%s-%d", v->name, v->index + 1) : v->name;
+	v->nth = v->index ? arena_printf(&c->scratch, "-%d", v->index + 1) : "";
 	v->bridge = compile_bridge(c, v->self->host, mine->network);
 	v->mtu = v->cloud->mtu.v ? v->cloud->mtu.v : c->nets[mine->network].mtu;
 	add_vnic_devs(c, v, devs);

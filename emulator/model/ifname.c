@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define DIGITS                                                                                     \
-	6 /* of hash in a short form: after them and a dash, 8 bytes of the name are left          \
-	   */
+#define DIGITS	 6 /* of hash in a short form */
+#define HEAD_MIN 8 /* bytes of a short form for head, dash and digits */
 
+/* `text` in at most `max` bytes: its start and digits of its hash. */
 static const char *shorten(struct arena *a, const char *text, size_t max, uint64_t seed)
 {
 	uint64_t hash = keyset_hash(text, strlen(text), seed);
@@ -19,28 +19,30 @@ static const char *shorten(struct arena *a, const char *text, size_t max, uint64
 			    (unsigned)(hash & 0xffffff));
 }
 
-const char *ifname_short(struct arena *a, const char *text, size_t max)
-{
-	return strlen(text) <= max ? arena_strdup(a, text) : shorten(a, text, max, 0);
-}
-
-void ifname_pick(struct keyset *taken, struct arena *a, int node, const char *want,
+void ifname_pick(struct keyset *taken, struct arena *a, const struct ifname_want *want,
 		 const char **name, const char **altname)
 {
-	const char *alt;
+	const char *tail = want->tail ? want->tail : "", *head = want->head;
+	const char *full = arena_printf(a, "%s%s", head, tail);
 
 	*altname = NULL;
-	if (strlen(want) <= IFNAME_LEN && keyset_add_text(taken, node, want, 0)) {
-		*name = arena_strdup(a, want);
+	if (strlen(full) <= IFNAME_LEN && keyset_add_text(taken, want->node, full, 0)) {
+		*name = full;
 		return;
+	}
+	if (strlen(tail) > IFNAME_LEN - HEAD_MIN) {
+		head = full;
+		tail = "";
 	}
 	/* 24 bits of hash meet after some thousand names: then the next seed. */
 	for (uint64_t seed = 0;; seed++) {
-		*name = shorten(a, want, IFNAME_LEN, seed);
-		if (keyset_add_text(taken, node, *name, 0))
+		*name = arena_printf(a, "%s%s", shorten(a, head, IFNAME_LEN - strlen(tail), seed),
+				     tail);
+		if (keyset_add_text(taken, want->node, *name, 0))
 			break;
 	}
-	alt = ifname_short(a, want, IFNAME_ALTLEN);
-	if (keyset_add_text(taken, node, alt, 0))
-		*altname = alt;
+	if (strlen(full) > IFNAME_ALTLEN)
+		full = shorten(a, full, IFNAME_ALTLEN, 0);
+	if (keyset_add_text(taken, want->node, full, 0))
+		*altname = full;
 }

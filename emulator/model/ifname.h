@@ -11,15 +11,19 @@
 #define IFNAME_LEN    15  /* IFNAMSIZ - 1 */
 #define IFNAME_ALTLEN 127 /* ALTIFNAMSIZ - 1 */
 
-/*
- * Picks a name in namespace `node`: `want` itself where it is short enough and free, else its head
- * with six digits of its hash; then *altname is `want` in full (NULL where that is taken too, and
- * cut where it is over 127 bytes). `taken` remembers both. Texts live in `a`.
- */
-void ifname_pick(struct keyset *taken, struct arena *a, int node, const char *want,
-		 const char **name, const char **altname);
+struct ifname_want {
+	int node;	  /* its namespace */
+	const char *head; /* of a machine or network, any length */
+	const char *tail; /* what it is to that: "-tap"; "" or NULL for none */
+};
 
-/* `text` when it has at most `max` (at least 8) bytes, else its head and six digits of its hash. */
-const char *ifname_short(struct arena *a, const char *text, size_t max);
+/*
+ * Picks a name: head and tail themselves where they are short enough and free, else the start of
+ * the head, six digits of its hash and the tail, so that what belongs together looks alike; then
+ * *altname is the name in full (NULL where that is taken too, and cut where it is over 127 bytes).
+ * `taken` remembers both. Texts live in `a`.
+ */
+void ifname_pick(struct keyset *taken, struct arena *a, const struct ifname_want *want,
+		 const char **name, const char **altname);
 
 #endif

@@ -30,7 +30,9 @@ static void names_done(struct names *n)
 
 static void pick(struct names *n, int node, const char *want)
 {
-	ifname_pick(&n->taken, &n->arena, node, want, &n->name, &n->alt);
+	struct ifname_want w = {.node = node, .head = want};
+
+	ifname_pick(&n->taken, &n->arena, &w, &n->name, &n->alt);
 }
 
 static void test_short_names_stay(void **state)
@@ -57,6 +59,31 @@ static void test_long_names_are_cut(void **state)
 	assert_int_equal(strlen(n.name), IFNAME_LEN);
 	assert_true(str_starts(n.name, "sixteen-"));
 	assert_string_equal(n.alt, "sixteen-bytes-xx");
+	names_done(&n);
+}
+
+/* What belongs to one VM looks alike. */
+static void test_tails_stay(void **state)
+{
+	static const char vm[] = "a-virtual-machine";
+	struct ifname_want tap = {.head = vm, .tail = "-tap"}, out = {.head = vm, .tail = "-out"};
+	struct ifname_want longest = {.head = "vm", .tail = "-123456-very-long"};
+	struct names n;
+	char head[12];
+
+	(void)state;
+	names_init(&n);
+	ifname_pick(&n.taken, &n.arena, &tap, &n.name, &n.alt);
+	assert_int_equal(strlen(n.name), IFNAME_LEN);
+	assert_true(str_ends(n.name, "-tap"));
+	assert_string_equal(n.alt, "a-virtual-machine-tap");
+	memcpy(head, n.name, 11);
+	head[11] = '\0';
+	ifname_pick(&n.taken, &n.arena, &out, &n.name, &n.alt);
+	assert_true(str_starts(n.name, head) && str_ends(n.name, "-out"));
+	ifname_pick(&n.taken, &n.arena, &longest, &n.name, &n.alt);
+	assert_int_equal(strlen(n.name), IFNAME_LEN);
+	assert_string_equal(n.alt, "vm-123456-very-long");
 	names_done(&n);
 }
 
@@ -152,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_short_names_stay),
 	    cmocka_unit_test(test_long_names_are_cut),
+	    cmocka_unit_test(test_tails_stay),
 	    cmocka_unit_test(test_taken_names_differ),
 	    cmocka_unit_test(test_very_long_names),
 	    cmocka_unit_test(test_thousands_of_like_names),

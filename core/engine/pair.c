@@ -23,9 +23,11 @@
 #include "core/engine/result.h"
 
 #define PAIR_SETUP_NS (20 * NSEC_PER_SEC)
-#define PAIR_LEAD_NS  (50 * NSEC_PER_MSEC) /* from the start message to the start */
-#define PAIR_GRACE_NS (10 * NSEC_PER_SEC)
-#define PAIR_STOP_NS  NSEC_PER_SEC /* for a worker that was told to stop */
+/* From the start message to the start: both make their streams' memory and threads meanwhile. */
+#define PAIR_LEAD_NS	    (50 * NSEC_PER_MSEC)
+#define PAIR_LEAD_STREAM_NS (4 * NSEC_PER_MSEC)
+#define PAIR_GRACE_NS	    (10 * NSEC_PER_SEC)
+#define PAIR_STOP_NS	    NSEC_PER_SEC /* for a worker that was told to stop */
 
 enum pair_side { PAIR_CLIENT, PAIR_SERVER };
 static const char *const pair_names[] = {"client", "server"};
@@ -315,7 +317,7 @@ static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 		r = pair_connect(p, server, err);
 	if (r)
 		return r;
-	int64_t start = clock_now_ns() + PAIR_LEAD_NS;
+	int64_t start = clock_now_ns() + PAIR_LEAD_NS + p->spec->streams * PAIR_LEAD_STREAM_NS;
 	r = pair_start(p, start, err);
 	return r ? r : pair_collect(p, start, err);
 }

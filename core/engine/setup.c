@@ -71,11 +71,12 @@ static int setup_bind_stream(struct stream *s, struct err *err)
 	s->fd = socket_open(&w->spec, true, w->family, err);
 	if (s->fd < 0)
 		return s->fd;
-	setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	setsockopt(s->fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
 	int r = setup_bind(s->fd, w->family, NULL, 0, err);
 	if (r)
 		return r;
+	/* For setup_answering(). Before the bind, two streams could have been given one port. */
+	setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	if (setup_want_destination(s->fd, w->family))
 		return err_sys(err, errno, "asking for destination addresses");
 	s->port = socket_port(s->fd);

@@ -20,7 +20,7 @@
 
 #define UDP_RR_MAX	65507
 #define UDP_RR_TIMEOUT	NSEC_PER_SEC /* the longest, and the first */
-#define UDP_RR_SHORTEST	(10 * NSEC_PER_MSEC)
+#define UDP_RR_SHORTEST (10 * NSEC_PER_MSEC)
 #define UDP_RR_OPEN	256 /* requests that are remembered; one byte tells them apart */
 #define UDP_RR_LINGER	(200 * NSEC_PER_MSEC)
 

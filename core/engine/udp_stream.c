@@ -28,6 +28,7 @@
 #include "core/stats/hist.h"
 
 #define UDP_BATCH      64
+#define UDP_BATCH_ALL  2048	   /* packets in the batches of all streams */
 #define UDP_BATCH_DATA (256 << 10) /* bytes a batch: stays in the cache */
 #define UDP_MAX	       65507
 #define UDP_TAIL_NS    (10 * NSEC_PER_MSEC)
@@ -49,6 +50,7 @@ struct udp_stream {
 	/* client */
 	struct pace pace;
 	bool paced;
+	int full; /* packets a batch has room for */
 	int most; /* packets a batch, as the path takes them */
 	enum window_phase phase[UDP_BATCH];
 	uint64_t sent[PHASE_TAIL + 1];
@@ -83,9 +85,11 @@ static void udp_batch_init(struct udp_batch *b, size_t size, int packets, bool c
 	}
 }
 
-static int udp_batch_most(size_t size)
+/* Many streams take turns anyway, and would need much memory. */
+static int udp_batch_most(size_t size, int streams)
 {
-	size_t n = UDP_BATCH_DATA / size;
+	size_t n = UDP_BATCH_DATA / size, fair = UDP_BATCH_ALL / (size_t)streams;
+	n = n < fair ? n : fair;
 	return n < 1 ? 1 : n > UDP_BATCH ? UDP_BATCH : (int)n;
 }
 
@@ -95,8 +99,8 @@ static void udp_stream_prepare(struct stream *s)
 	struct udp_stream *u = mem_zalloc(sizeof(*u));
 	s->own = u;
 	size_t size = w->spec.size ? (size_t)w->spec.size : UDP_MAX;
-	u->most = udp_batch_most(size);
-	udp_batch_init(&u->batch, size, w->server ? UDP_BATCH : u->most, w->server);
+	u->full = u->most = udp_batch_most(size, w->spec.streams);
+	udp_batch_init(&u->batch, size, u->full, w->server);
 	u->drops_from = u->drops_to = -1;
 	u->paced = w->spec.rate_bps || w->spec.rate_pps;
 	if (u->paced) {
@@ -161,8 +165,7 @@ static void udp_stream_sent(struct stream *s, int n, int64_t before, int64_t now
 		pace_sent(&u->pace, n);
 	else if (now - before > 2 * NSEC_PER_MSEC && u->most > 1)
 		u->most /= 2; /* a slow path: short batches keep the edges sharp */
-	else if (now - before < NSEC_PER_MSEC / 2 &&
-		 u->most < udp_batch_most((size_t)s->w->spec.size))
+	else if (now - before < NSEC_PER_MSEC / 2 && u->most < u->full)
 		u->most++;
 	window_track_add(&s->track, now, n);
 	s->packets_all += n;
@@ -261,26 +264,37 @@ static int udp_stream_take(struct stream *s, struct mmsghdr *m, int64_t now)
 	return 1;
 }
 
-static void udp_stream_receive(struct stream *s)
+/* Takes what one call gives; new datagrams of ours, or -1 when the stream has failed. */
+static int udp_stream_read(struct stream *s)
 {
 	struct udp_stream *u = s->own;
-	while (!worker_over(s->w)) {
-		for (int i = 0; i < UDP_BATCH; i++)
-			u->batch.msgs[i].msg_hdr.msg_controllen = UDP_CONTROL;
-		int n = recvmmsg(s->fd, u->batch.msgs, UDP_BATCH, MSG_WAITFORONE, NULL);
-		if (n < 0 && errno != EINTR && errno != ECONNREFUSED) {
-			run_fail(s, errno, "receiving");
-			return;
-		}
-		int64_t now = clock_now_ns();
-		int fresh = 0;
-		for (int i = 0; i < n; i++)
-			fresh += udp_stream_take(s, &u->batch.msgs[i], now);
-		if (!fresh)
-			continue;
+	for (int i = 0; i < u->full; i++)
+		u->batch.msgs[i].msg_hdr.msg_controllen = UDP_CONTROL;
+	int n = recvmmsg(s->fd, u->batch.msgs, (unsigned)u->full, MSG_WAITFORONE, NULL);
+	if (n < 0 && errno != EINTR && errno != ECONNREFUSED) {
+		run_fail(s, errno, "receiving");
+		return -1;
+	}
+	int64_t now = clock_now_ns();
+	int fresh = 0;
+	for (int i = 0; i < n; i++)
+		fresh += udp_stream_take(s, &u->batch.msgs[i], now);
+	if (fresh) {
 		window_track_add(&s->track, now, fresh);
 		s->packets_all += fresh;
 		atomic_store_explicit(&u->heard_ns, now, memory_order_relaxed);
+	}
+	return fresh;
+}
+
+/* Once it is over, the socket is shut down: that does not block, and gives what is still queued. */
+static void udp_stream_receive(struct stream *s)
+{
+	for (;;) {
+		bool over = worker_over(s->w);
+		int fresh = udp_stream_read(s);
+		if (fresh < 0 || (over && !fresh))
+			return;
 	}
 }
 

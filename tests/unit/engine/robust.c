@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes wrong for workers and their driver: stopped, killed, orphaned, refused, told nonsense.
+ * Each ends soon, with an error that says what happened, and leaves no process.
+ */
+#include "tests/unit/engine/workers.h"
+
+#include <string.h>
+
+#include "core/base/str.h"
+#include "core/engine/control.h"
+
+/* Ends a run of a minute at its first interval, or before it has begun. */
+static void check_stop(enum engine_test test, bool before)
+{
+	struct run run;
+	autofd int stop = eventfd(before, EFD_CLOEXEC);
+
+	prepare(&run, test);
+	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	run.spec.file_size = INT64_C(1) << 40;
+	run.hooks.stop_fd = run.stop_fd = stop;
+	int64_t begin = clock_now_ns();
+	int r = drive(&run);
+	assert_true(clock_now_ns() - begin < 5 * NSEC_PER_SEC);
+	if (before) {
+		assert_int_equal(r, -ECANCELED);
+		assert_string_equal(run.err.text, "stopped before there was a result");
+	} else {
+		if (r)
+			fail_msg("%s", run.err.text);
+		assert_true(run.result.partial);
+		assert_true(run.result.goodput_bps > 0);
+		assert_in_range(run.result.client.window_ns, 1, 5 * NSEC_PER_SEC);
+		engine_result_done(&run.result);
+	}
+	worker_end(&run.client);
+	worker_end(&run.server);
+}
+
+static void stopped_early_is_partial(void **state)
+{
+	(void)state;
+	for (int test = TEST_TCP_STREAM; test <= TEST_THROUGHPUT; test++) {
+		check_stop((enum engine_test)test, true);
+		check_stop((enum engine_test)test, false);
+	}
+}
+
+/* Kills one worker at the first interval: an error that names it, soon, and the other one ends. */
+static void check_death(enum engine_test test, bool client)
+{
+	struct run run;
+
+	prepare(&run, test);
+	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	run.spec.file_size = INT64_C(1) << 40;
+	run.victim = client ? run.client.pid : run.server.pid;
+	assert_true(drive(&run) < 0);
+	assert_true(run.killed_ns > 0);
+	assert_true(run.ended_ns - run.killed_ns < 2 * NSEC_PER_SEC);
+	if (!strstr(run.err.text,
+		    client ? "the client's worker ended" : "the server's worker ended"))
+		fail_msg("%s", run.err.text);
+	/* The channels are still open here: the other one has ended by itself. */
+	struct worker_process *other = client ? &run.server : &run.client;
+	int status;
+	assert_int_equal(waitpid(other->pid, &status, 0), other->pid);
+	assert_true(WIFEXITED(status));
+	assert_true(clock_now_ns() - run.killed_ns < 2 * NSEC_PER_SEC);
+	close(other->fd);
+	worker_end(client ? &run.client : &run.server);
+}
+
+static void a_worker_that_dies(void **state)
+{
+	(void)state;
+	for (int test = TEST_TCP_STREAM; test <= TEST_THROUGHPUT; test++) {
+		check_death((enum engine_test)test, true);
+		check_death((enum engine_test)test, false);
+	}
+}
+
+/* The driver is killed in the middle: both workers end at once. */
+static void check_orphans(enum engine_test test)
+{
+	struct run run;
+	int running[2];
+	char byte;
+
+	prepare(&run, test);
+	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	run.spec.file_size = INT64_C(1) << 40;
+	assert_int_equal(pipe(running), 0);
+	pid_t driver = fork();
+	if (!driver) {
+		run.victim = getpid();
+		close(running[0]);
+		_exit(drive(&run) ? 1 : 0);
+	}
+	close(running[1]);
+	close(run.client.fd);
+	close(run.server.fd);
+	run.client.fd = run.server.fd = -1;
+	assert_int_equal(read(running[0], &byte, 1), 0); /* the driver is gone */
+	int64_t gone = clock_now_ns();
+	close(running[0]);
+	worker_end(&run.client);
+	worker_end(&run.server);
+	assert_true(clock_now_ns() - gone < NSEC_PER_SEC);
+	waitpid(driver, NULL, 0);
+}
+
+static void workers_end_with_their_channel(void **state)
+{
+	(void)state;
+	for (int test = TEST_TCP_STREAM; test <= TEST_THROUGHPUT; test++)
+		check_orphans((enum engine_test)test);
+}
+
+/* Talks to one worker by hand and wants its next message to be that error. */
+static void check_error(const char *const *lines, size_t n, const char *text)
+{
+	struct worker_process w;
+	struct control c;
+	struct err err = ERR_INIT;
+	json_t *m = NULL;
+	int status;
+
+	if (no_namespace)
+		skip();
+	worker_start(&w);
+	control_init(&c, w.fd, w.fd);
+	for (size_t i = 0; i < n; i++)
+		assert_true(write(w.fd, lines[i], strlen(lines[i])) > 0);
+	while (!m && !c.eof) {
+		assert_int_equal(control_fill(&c, &err), 0);
+		m = control_next(&c, &status, &err);
+		if (m && str_eq(control_type(m), "ready")) {
+			json_decref(m);
+			m = control_next(&c, &status, &err);
+		}
+	}
+	assert_non_null(m);
+	assert_string_equal(control_type(m), "error");
+	const char *got = json_string_value(json_object_get(m, "text"));
+	if (!strstr(got, text))
+		fail_msg("'%s' does not say '%s'", got, text);
+	json_decref(m);
+	control_done(&c);
+	assert_int_equal(WEXITSTATUS(worker_end(&w)), 1);
+}
+
+static void a_worker_says_what_is_wrong(void **state)
+{
+	static const struct {
+		const char *lines[2], *text;
+	} table[] = {
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"strems\":1}\n"},
+	     "unknown key 'strems'; did you mean 'streams'?"},
+	    {{"{\"type\":\"spec\",\"role\":\"boss\",\"test\":\"tcp_rr\"}\n"}, "role: must be"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"clock\":\"ptp\",\"test\":\"tcp_rr\"}\n"},
+	     "clock: only 'shared'"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"client_cpu\":1000}\n"},
+	     "client_cpu: CPU 1000 does not exist"},
+	    {{"{\"type\":\"spec\",\"role\":\"server\",\"test\":\"tcp_rr\",\"congestion\":\"x\"}\n"},
+	     "congestion: this kernel has no 'x'; it has "},
+	    {{"nonsense\n"}, "not a JSON object"},
+	    {{"{\"type\":\"start\",\"at_ns\":5}\n"}, "the first message must be 'spec'"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"congestion\":\"\"}\n",
+	      "{\"type\":\"connect\",\"address\":\"127.0.0.1\",\"port\":1}\n"},
+	     "connecting to 127.0.0.1 port 1: Connection refused"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"udp_rr\"}\n",
+	      "{\"type\":\"connect\",\"address\":\"127.0.0.1\",\"port\":1}\n"},
+	     "127.0.0.1 port 1 by UDP: Connection refused"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"congestion\":\"\"}\n",
+	      "{\"type\":\"start\",\"at_ns\":1}\n"},
+	     "later than the warm-up"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		check_error(table[i].lines, table[i].lines[1] ? 2 : 1, table[i].text);
+}
+
+/* With SO_REUSEADDR set too early, the kernel gives the same port to several of a thousand. */
+static void every_udp_stream_has_its_own_port(void **state)
+{
+	static const char spec[] =
+	    "{\"type\":\"spec\",\"role\":\"server\",\"test\":\"udp_rr\",\"streams\":1000}\n";
+	static bool taken[65536];
+	struct worker_process w;
+	struct control c;
+	struct err err = ERR_INIT;
+	json_t *m = NULL, *port;
+	int status;
+	size_t i;
+
+	(void)state;
+	if (no_namespace)
+		skip();
+	worker_start(&w);
+	control_init(&c, w.fd, w.fd);
+	assert_true(write(w.fd, spec, strlen(spec)) > 0);
+	while (!m && !c.eof) {
+		assert_int_equal(control_fill(&c, &err), 0);
+		m = control_next(&c, &status, &err);
+	}
+	json_t *ports = json_object_get(m, "ports");
+	assert_int_equal(json_array_size(ports), 1000);
+	json_array_foreach(ports, i, port)
+	{
+		assert_false(taken[json_integer_value(port)]);
+		taken[json_integer_value(port)] = true;
+	}
+	json_decref(m);
+	control_done(&c);
+	worker_end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_udp_stream_has_its_own_port),
+	    cmocka_unit_test(stopped_early_is_partial),
+	    cmocka_unit_test(a_worker_that_dies),
+	    cmocka_unit_test(workers_end_with_their_channel),
+	    cmocka_unit_test(a_worker_says_what_is_wrong),
+	};
+	return cmocka_run_group_tests_name("engine: robustness", tests, own_namespace, NULL);
+}

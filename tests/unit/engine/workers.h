@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * workers: two worker processes, and a run over the loopback device of a namespace of our own, for
+ * the tests that use the engines for real. Included by one test program each.
+ */
+#ifndef VPCLAB_TESTS_ENGINE_WORKERS_H
+#define VPCLAB_TESTS_ENGINE_WORKERS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/units.h"
+#include "core/engine/engine.h"
+
+#define DURATION (300 * NSEC_PER_MSEC)
+
+static const char *no_namespace; /* why these tests cannot run; NULL: they can */
+
+static inline int own_namespace(void **state)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	autofd int fd = -1;
+
+	(void)state;
+	alarm(120); /* a test that hangs is a test that fails */
+	if (unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNET : CLONE_NEWNET) &&
+	    unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		no_namespace = "no network namespace here";
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (!no_namespace && ioctl(fd, SIOCSIFFLAGS, &lo))
+		no_namespace = "cannot bring up lo";
+	if (no_namespace)
+		print_message("skipped: %s\n", no_namespace);
+	return 0;
+}
+
+struct worker_process {
+	pid_t pid;
+	int fd;
+};
+
+static inline void worker_start(struct worker_process *w)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	w->pid = fork();
+	assert_true(w->pid >= 0);
+	if (!w->pid) {
+		struct err err = ERR_INIT;
+
+		for (int fd = 3; fd < 64; fd++)
+			if (fd != ends[1])
+				close(fd);
+		_exit(engine_stdio(ends[1], ends[1], &err) ? 1 : 0);
+	}
+	close(ends[1]);
+	w->fd = ends[0];
+}
+
+/* Closes the channel unless it is closed, and reaps. Gives waitpid()'s status. */
+static inline int worker_end(struct worker_process *w)
+{
+	int status = 0;
+
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+	while (waitpid(w->pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	return status;
+}
+
+struct run {
+	struct engine_spec spec;
+	struct worker_process client, server;
+	struct engine_hooks hooks;
+	const char *address;
+	struct engine_result result;
+	struct err err;
+	int64_t ended_ns;
+	int flows, intervals;
+	pid_t victim; /* killed at the first interval */
+	int64_t killed_ns;
+	int stop_fd; /* written at the first interval */
+};
+
+static inline int on_connected(void *arg, const json_t *flows, struct err *err)
+{
+	struct run *run = arg;
+
+	(void)err;
+	run->flows = (int)json_array_size(flows);
+	return 0;
+}
+
+static inline void on_interval(void *arg, const json_t *interval)
+{
+	struct run *run = arg;
+
+	(void)interval;
+	run->intervals++;
+	if (run->stop_fd)
+		eventfd_write(run->stop_fd, 1);
+	if (run->victim && !run->killed_ns) {
+		run->killed_ns = clock_now_ns();
+		kill(run->victim, SIGKILL);
+	}
+}
+
+static inline void prepare(struct run *run, enum engine_test test)
+{
+	if (no_namespace)
+		skip();
+	*run = (struct run){.address = "127.0.0.1"};
+	engine_spec_default(&run->spec, test);
+	run->spec.duration_ns = DURATION;
+	run->spec.warmup_ns = test == TEST_THROUGHPUT ? 0 : 100 * NSEC_PER_MSEC;
+	run->spec.interval_ns = 100 * NSEC_PER_MSEC;
+	run->spec.congestion[0] = '\0';
+	run->hooks = (struct engine_hooks){on_connected, on_interval, run, 0};
+	worker_start(&run->server);
+	worker_start(&run->client);
+}
+
+static inline int drive(struct run *run)
+{
+	struct engine_ends ends = {run->client.fd, run->client.fd, run->server.fd, run->server.fd};
+	struct ip ip;
+
+	assert_int_equal(ip_parse(run->address, &ip, &run->err), 0);
+	int r = engine_pair(&run->spec, &ip, &ends, &run->hooks, &run->result, &run->err);
+	run->ended_ns = clock_now_ns();
+	return r;
+}
+
+#endif

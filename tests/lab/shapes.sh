@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=shapes.inc
 . "$top/tests/lab/shapes.inc"
-need jq iperf3 arping ping tcpdump
+need jq iperf3 arping ping nft
 
 for file in flat eip vpc zstack two-vpc; do
 	run_shape $file

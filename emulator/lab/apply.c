@@ -4,8 +4,9 @@
  * what is done and in which order is the plan's. Called by supervisor.c and by tests.
  *
  * Inside a phase the operations of one namespace are a job. Two threads take jobs one after the
- * other and enter the namespace; most of the kernel's work is under its one rtnetlink lock, so a
- * third thread would only wait. All rtnetlink messages of a job go in one batch, all nftables
+ * other and enter the namespace; most of the kernel's work is under its one rtnetlink lock, so more
+ * threads only wait (a star of 1,000 VMs on two CPUs: 2.3 s with one thread, 1.5 s with two, 2.5 s
+ * with four). All rtnetlink messages of a job go in one batch, all nftables
  * objects in one transaction; what goes by other ways (sysctls, features) is done in between, in
  * the plan's order.
  */

@@ -231,6 +231,41 @@ static void errors_name_the_rule(void **state)
 	netns_close(&ns);
 }
 
+/* More rules than one transaction carries; sets keep their places in all of them. */
+static void many_rules(void **state)
+{
+	struct err err = ERR_INIT;
+	struct netns ns = sandbox_netns("many");
+	int fd = sandbox_socket(&ns, NETLINK_NETFILTER);
+	const struct nft_place at = {"ip", "t", "c"};
+	const size_t n = 1500;
+	struct nft_tx tx;
+
+	(void)state;
+	nft_start(&tx, fd);
+	sandbox_ok(&err, nft_add_table(&tx, &at, &err));
+	sandbox_ok(&err, nft_add_chain(&tx, &at, NULL, &err));
+	for (size_t i = 0; i < n; i++) {
+		autofree char *text =
+		    mem_printf("ip saddr { 10.0.%zu.%zu, 10.1.0.1 } tcp dport %zu counter accept",
+			       i / 256, i % 256, i + 1);
+		sandbox_ok(&err, nft_add_rule(&tx, &at, text, "a comment", &err));
+	}
+	sandbox_ok(&err, nft_commit(&tx, &err));
+	nft_done(&tx);
+	json_t *j = SANDBOX_JSON(&ns, "nft", "-j", "list", "ruleset"), *rules;
+	rules = rules_of(j, "ip", "c");
+	assert_int_equal(json_array_size(rules), n);
+	autofree char *last = json_dumps(json_array_get(rules, n - 1), 0);
+	assert_non_null(strstr(last, "10.0.5.219"));
+	assert_non_null(strstr(last, "1500"));
+	assert_non_null(strstr(last, "a comment"));
+	json_decref(rules);
+	json_decref(j);
+	close(fd);
+	netns_close(&ns);
+}
+
 static void arpreply_as_ebtables(void **state)
 {
 	static const char *const volatile_names[] = {"handle", NULL};
@@ -278,9 +313,8 @@ static void arpreply_as_ebtables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(same_as_nft),
-	    cmocka_unit_test(differences_are_found),
-	    cmocka_unit_test(errors_name_the_rule),
+	    cmocka_unit_test(same_as_nft),	    cmocka_unit_test(differences_are_found),
+	    cmocka_unit_test(errors_name_the_rule), cmocka_unit_test(many_rules),
 	    cmocka_unit_test(arpreply_as_ebtables),
 	};
 

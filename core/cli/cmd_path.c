@@ -15,7 +15,7 @@
 #include "emulator/model/path.h"
 
 struct path_options {
-	bool ipv6, json;
+	bool ipv6, back, json;
 };
 
 static const char *device_name(const struct wire *w, int dev)
@@ -89,7 +89,27 @@ static void print_hops(const struct wire *w, const struct path *p, struct strbuf
 	columns_done(&c);
 }
 
-static void path_text(const struct wire *w, const struct path *p, const struct path *back)
+/* The way back in short: where it is translated. */
+static void print_back(const struct wire *w, const struct path *back, struct strbuf *out)
+{
+	bool any = false;
+
+	VEC_FOREACH (h, &back->hops) {
+		const char *nat = h->text ? strstr(h->text, "NAT ") : NULL;
+
+		if (!nat)
+			continue;
+		while (nat > h->text && nat[-1] != ' ')
+			nat--;
+		strbuf_addf(out, "  back: %s at %s\n", nat, w->nodes.v[h->node].name);
+		any = true;
+	}
+	if (!any)
+		strbuf_add(out, "  back: no translation\n");
+}
+
+static void path_text(const struct wire *w, const struct path *p, const struct path *back,
+		      bool whole_back)
 {
 	autostr struct strbuf text = {0};
 	char seen[ADDR_TEXT], final[ADDR_TEXT];
@@ -97,8 +117,12 @@ static void path_text(const struct wire *w, const struct path *p, const struct p
 	print_hops(w, p, &text);
 	strbuf_addf(&text, "  %s sees %s → %s, MTU %d on the way\n", w->nodes.v[p->dst_node].name,
 		    ip_format(seen, &p->src_seen), ip_format(final, &p->dst_final), p->mtu);
-	strbuf_add(&text, "back:\n");
-	print_hops(w, back, &text);
+	if (whole_back) {
+		strbuf_add(&text, "back:\n");
+		print_hops(w, back, &text);
+	} else {
+		print_back(w, back, &text);
+	}
 	print_text(&text);
 }
 
@@ -124,7 +148,7 @@ static int find_both(const struct source *s, const char *src, const struct call 
 		if (!ret && o->json)
 			print_json(path_json(&s->wire, &there, &back));
 		else if (!ret)
-			path_text(&s->wire, &there, &back);
+			path_text(&s->wire, &there, &back, o->back);
 		path_done(&back);
 	}
 	path_done(&there);

@@ -27,7 +27,8 @@
 #include "emulator/kernel/ovs_trial.h"
 
 #define OVS_BASE      "/run/ovs"
-#define OVS_NAME_MAX  60   /* longer ones are cut: sockets in the directory have 107 bytes in all */
+#define OVS_NAME_MAX  60 /* longer ones are cut: sockets in the directory have 107 bytes in all */
+#define OVS_XDP_PORTS 8
 #define OVS_XDP_MTU   3000 /* a frame must fit into a quarter-page chunk of AF_XDP memory */
 #define OVS_DATAPATHS "system, netdev or dummy"
 
@@ -104,6 +105,23 @@ bool ovs_kernel_present(void)
 	return found;
 }
 
+/* A socket by which devices of the instance's namespace can be asked. */
+static int open_rt(struct instance *in, struct err *err)
+{
+	struct netns self = NETNS_INIT;
+	int rc = netns_self(&self, err);
+
+	if (rc)
+		return rc;
+	rc = netns_enter(&in->ns, err);
+	if (!rc)
+		rc = nl_open(NETLINK_ROUTE, &in->ns.rt, err);
+	if (netns_enter(&self, err) && !rc)
+		rc = -err->code;
+	netns_close(&self);
+	return rc;
+}
+
 static int open_instance(struct instance *in, struct err *err)
 {
 	autofree char *path = mem_printf(NETNS_DIR "/%s", in->spec->ns);
@@ -112,7 +130,7 @@ static int open_instance(struct instance *in, struct err *err)
 	if (in->ns.fd < 0)
 		return err_sys(err, errno, "cannot open namespace '%s'", in->spec->ns);
 	in->at = (struct ovs_at){.name = in->spec->ns, .ns_fd = in->ns.fd};
-	return 0;
+	return open_rt(in, err);
 }
 
 /* What is planned, as far as this machine has it; what runs instead is said in the result. */
@@ -209,29 +227,6 @@ static int start_tso(struct ovs *o, struct instance *in, struct err *err)
 	return started(in, ovs_run_start(&in->at, argv, NULL, &in->job, err));
 }
 
-static int choose_kind(struct ovs *o, struct err *err)
-{
-	autostr struct strbuf why = {0};
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < o->n; i++) {
-		if (o->v[i].spec->ran_ports)
-			continue;
-		if (!o->kind)
-			rc = ovs_trial(&o->kind, &why, err);
-		if (!rc)
-			o->v[i].spec->ran_ports = o->kind->name;
-	}
-	if (why.len)
-		fprintf(stderr, "Open vSwitch ports, tried in vain: %s", strbuf_text(&why));
-	return rc;
-}
-
-static void add(struct ovs *o, struct instance *in, const char *arg)
-{
-	*VEC_ADD(&o->arena, &in->argv) = arg;
-}
-
 static bool is_veth(int fd, const char *dev)
 {
 	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
@@ -255,6 +250,40 @@ static bool fits_xdp(const struct instance *in, const struct ovs_port *port)
 	return !port->shaped && is_veth(in->ns.rt, port->dev) && is_small(in->ns.rt, port->dev);
 }
 
+/* AF_XDP takes 64 MiB and a quarter of a second for each port: only small labs get it. */
+static bool want_xdp(const struct ovs *o)
+{
+	size_t ports = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		for (size_t k = 0; k < o->v[i].spec->n_ports; k++)
+			ports += fits_xdp(&o->v[i], &o->v[i].spec->ports[k]);
+	return ports > 0 && ports <= OVS_XDP_PORTS;
+}
+
+static int choose_kind(struct ovs *o, struct err *err)
+{
+	autostr struct strbuf why = {0};
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < o->n; i++) {
+		if (o->v[i].spec->ran_ports)
+			continue;
+		if (!o->kind)
+			rc = ovs_trial(want_xdp(o), &o->kind, &why, err);
+		if (!rc)
+			o->v[i].spec->ran_ports = o->kind->name;
+	}
+	if (why.len)
+		fprintf(stderr, "Open vSwitch ports, tried in vain: %s", strbuf_text(&why));
+	return rc;
+}
+
+static void add(struct ovs *o, struct instance *in, const char *arg)
+{
+	*VEC_ADD(&o->arena, &in->argv) = arg;
+}
+
 static void add_bridge(struct ovs *o, struct instance *in, const struct ovs_bridge *b)
 {
 	char mac[ADDR_TEXT];
@@ -270,6 +299,21 @@ static void add_bridge(struct ovs *o, struct instance *in, const struct ovs_brid
 	add(o, in, arena_printf(&o->arena, "other-config:hwaddr=\"%s\"", mac_format(mac, &b->mac)));
 }
 
+/* vswitchd takes away the qdisc of a port that has no QoS; linux-noop means hands off. */
+static void keep_qdisc(struct ovs *o, struct instance *in, const char *dev)
+{
+	add(o, in, "--");
+	add(o, in, "set");
+	add(o, in, "port");
+	add(o, in, dev);
+	add(o, in, arena_printf(&o->arena, "qos=@%s", dev));
+	add(o, in, "--");
+	add(o, in, arena_printf(&o->arena, "--id=@%s", dev));
+	add(o, in, "create");
+	add(o, in, "qos");
+	add(o, in, "type=linux-noop");
+}
+
 static void add_port(struct ovs *o, struct instance *in, const struct ovs_port *p)
 {
 	bool netdev = str_eq(in->spec->ran_datapath, "netdev");
@@ -278,6 +322,8 @@ static void add_port(struct ovs *o, struct instance *in, const struct ovs_port *
 	add(o, in, "add-port");
 	add(o, in, p->bridge);
 	add(o, in, p->dev);
+	if (p->shaped)
+		keep_qdisc(o, in, p->dev);
 	if (!netdev || !o->kind->type || !fits_xdp(in, p))
 		return;
 	add(o, in, "--");
@@ -287,30 +333,10 @@ static void add_port(struct ovs *o, struct instance *in, const struct ovs_port *
 	add(o, in, arena_printf(&o->arena, "type=%s", o->kind->type));
 }
 
-/* A socket by which devices of the instance's namespace can be asked. */
-static int open_rt(struct instance *in, struct err *err)
-{
-	struct netns self = NETNS_INIT;
-	int rc = netns_self(&self, err);
-
-	if (rc)
-		return rc;
-	rc = netns_enter(&in->ns, err);
-	if (!rc)
-		rc = nl_open(NETLINK_ROUTE, &in->ns.rt, err);
-	if (netns_enter(&self, err) && !rc)
-		rc = -err->code;
-	netns_close(&self);
-	return rc;
-}
-
 static int start_transaction(struct ovs *o, struct instance *in, struct err *err)
 {
 	const struct ovs_instance *s = in->spec;
-	int rc = open_rt(in, err);
 
-	if (rc)
-		return rc;
 	add(o, in, "ovs-vsctl");
 	add(o, in, "--timeout=30");
 	for (size_t i = 0; i < s->n_bridges; i++)

@@ -19,6 +19,6 @@ struct ovs_kind {
  * scratch instance, carries data. Everything of the trial is gone or going when it returns. `why`
  * gets a line for each kind that did not work. ERR_UNSUPPORTED when none does.
  */
-int ovs_trial(const struct ovs_kind **kind, struct strbuf *why, struct err *err);
+int ovs_trial(bool xdp, const struct ovs_kind **kind, struct strbuf *why, struct err *err);
 
 #endif

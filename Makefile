@@ -151,7 +151,8 @@ asan:
 .PHONY: fuzz fuzz-run
 fuzz: SETUP := check
 fuzz: packages
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang FUZZING=1 OPT='-O1 -g' \
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang FUZZING=1 WERROR= \
+		OPT='-O1 -g -Wno-gnu-variable-sized-type-not-at-end' \
 		SAN='-fsanitize=fuzzer-no-link,address,undefined' fuzz-run
 fuzz-run: $(FUZZ_BIN)
 	@set -e; for target in $(notdir $(FUZZ_BIN)); do \

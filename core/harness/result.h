@@ -70,7 +70,7 @@ struct run_machine {
 	int cpus;
 	bool root;
 	struct machine model; /* what compile was told */
-	double idle_busy;     /* CPUs busy (0…n) with the lab up and nothing measured */
+	double idle_busy;     /* CPUs busy (0…n) with the lab up and nothing measured, at most */
 };
 
 struct run_result {

@@ -28,6 +28,7 @@ struct runner {
 	struct run_result *r;
 	struct bench bench;
 	int64_t begun_ns;
+	double idle_busy; /* CPUs busy before the present measurement */
 	char doing[160];
 	bool step; /* `doing` is new */
 };
@@ -106,7 +107,7 @@ static void specify(struct runner *run, const struct scenario_measure *m, int pa
 	    .to = run->s->paths.v[path].to,
 	    .family = m->family,
 	    .engine = m->spec,
-	    .idle_busy = run->r->machine.idle_busy,
+	    .idle_busy = run->idle_busy,
 	    .slip_ns = run->r->machine.model.slip_ns,
 	    .tick = show,
 	    .arg = run,
@@ -217,6 +218,15 @@ static void give_up(struct runner *run, int measure, const struct err *err)
 			c->error = arena_strdup(&run->r->arena, err->text);
 }
 
+/* Before each measurement, since what others do on the machine comes and goes. */
+static int look_at_idle(struct runner *run, struct err *err)
+{
+	int r = bench_idle(&run->idle_busy, err);
+
+	run->r->machine.idle_busy = fmax(run->r->machine.idle_busy, run->idle_busy);
+	return r;
+}
+
 /* The shaped lab is the scenario itself; the unshaped one is only some measurements' need. */
 static int measure_all(struct runner *run, struct err *err)
 {
@@ -236,6 +246,8 @@ static int measure_all(struct runner *run, struct err *err)
 			give_up(run, (int)m, &one);
 			continue;
 		}
+		if (look_at_idle(run, err))
+			return -err->code;
 		while (run_round(run, (int)m, lab))
 			;
 	}
@@ -280,22 +292,6 @@ static void find_ceilings(struct runner *run)
 			continue;
 		find_ceiling(run, c);
 	}
-	run->r->verdicts.n = run->r->overheads.n = 0;
-}
-
-static int run_labs(struct runner *run, struct err *err)
-{
-	struct bench_lab *lab;
-
-	announce(run, "building the lab");
-	int r = bench_lab(&run->bench, false, &lab, err);
-	if (!r)
-		r = bench_idle(&run->r->machine.idle_busy, err);
-	if (!r)
-		r = measure_all(run, err);
-	if (!r)
-		find_ceilings(run);
-	return r;
 }
 
 int run_scenario(const struct scenario *s, const struct run_options *o, struct run_result *out,
@@ -309,7 +305,10 @@ int run_scenario(const struct scenario *s, const struct run_options *o, struct r
 	int r = bench_open(&run.bench, s, out, p, err);
 	if (!r) {
 		make_cells(&run);
-		r = run_labs(&run, err);
+		r = measure_all(&run, err);
+	}
+	if (!r) {
+		find_ceilings(&run);
 	}
 	if (bench_close(&run.bench, &down) && !r) {
 		*err = down;

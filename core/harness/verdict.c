@@ -347,7 +347,7 @@ static void compare(struct run_result *r, int path, const struct scenario_quanti
 	const struct run_cell *base = result_cell(r, metric->measure, s->compare_base);
 	const struct run_cell *with = result_cell(r, metric->measure, path);
 
-	o->what = *metric;
+	*o = (struct run_overhead){.what = *metric};
 	o->what.path = path;
 	if (!base || !with)
 		return;
@@ -367,10 +367,11 @@ void verdict_judge(struct run_result *r)
 {
 	const struct scenario *s = r->scenario;
 
+	r->verdicts.n = r->overheads.n = 0;
 	for (size_t i = 0; i < s->expects.n; i++) {
 		struct run_verdict *v = VEC_ADD(&r->arena, &r->verdicts);
 
-		v->expect = (int)i;
+		*v = (struct run_verdict){.expect = (int)i};
 		judge(r, &s->expects.v[i], v);
 	}
 	if (s->compare_base < 0)

@@ -13,7 +13,7 @@
 
 #include "core/harness/result.h"
 
-/* Fills r->verdicts and r->overheads. */
+/* Fills r->verdicts and r->overheads; what an earlier call left there is gone. */
 void verdict_judge(struct run_result *r);
 
 /* All together: fail before inconclusive before pass; skips count for nothing. Interrupted, or with

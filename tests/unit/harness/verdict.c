@@ -288,6 +288,8 @@ static void test_overheads(void **state)
 	add_runs(&b, RR, DIRECT, 20, 0.2);
 	add_runs(&b, RR, EIP, 27, 0.2);
 	verdict_judge(&b.r);
+	verdict_judge(&b.r); /* again is the same */
+	assert_int_equal(b.r.verdicts.n, 1);
 	assert_int_equal(b.r.overheads.n, 3);
 	assert_true(b.r.overheads.v[0].known);
 	assert_false(b.r.overheads.v[0].difference.significant);

@@ -307,9 +307,8 @@ int run_scenario(const struct scenario *s, const struct run_options *o, struct r
 		make_cells(&run);
 		r = measure_all(&run, err);
 	}
-	if (!r) {
+	if (!r)
 		find_ceilings(&run);
-	}
 	if (bench_close(&run.bench, &down) && !r) {
 		*err = down;
 		r = err_wrap(err, "taking the lab down");

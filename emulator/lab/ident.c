@@ -6,6 +6,7 @@
 #include "emulator/lab/ident.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ int ident_open(const struct ident *id)
 	struct err ignored = ERR_INIT;
 	char boot[IDENT_BOOT];
 	uint64_t start;
+	struct pollfd ended = {.events = POLLIN};
 	autofd int fd = -1;
 	int out;
 
@@ -81,6 +83,9 @@ int ident_open(const struct ident *id)
 		return -errno;
 	/* Read after opening: if the pid still means the old process now, the pidfd does too. */
 	if (read_start(id->pid, &start) || start != id->start)
+		return -ESRCH;
+	ended.fd = fd;
+	if (poll(&ended, 1, 0) != 0) /* dead, and not yet collected by its parent */
 		return -ESRCH;
 	out = fd;
 	fd = -1;

@@ -203,6 +203,8 @@ int lab_open_in(const char *base, const char *name, struct lab **out, struct err
 	json_t *state = NULL;
 	int pidfd = -1, rc;
 
+	if (rundir_prune(base, name)) /* nobody holds it: all of it has died */
+		return err_fail(err, ENOENT, "there is no lab '%s'", name);
 	rc = state_read(dir, &state, err);
 	if (rc)
 		return rc;
@@ -235,8 +237,7 @@ static void find_in(const char *base, struct found *f)
 		struct err why = ERR_INIT;
 		struct lab *lab;
 
-		if (rundir_check_name(e->d_name, &why) || rundir_prune(base, e->d_name) ||
-		    lab_open_in(base, e->d_name, &lab, &why))
+		if (rundir_check_name(e->d_name, &why) || lab_open_in(base, e->d_name, &lab, &why))
 			continue;
 		f->labs = mem_realloc(f->labs, (f->n + 1) * sizeof(struct lab *));
 		f->labs[f->n++] = lab;

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# life: a lab from up to down, as a person types it: look, enter, check; two at once, the same name
+# twice, names that are long, and what a crash left behind.
+# timeout: 180
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq ip
+
+# field LAB KEY: what `ls` says of a lab that is up.
+field() {
+	vpclab ls --json | jq -r --arg name "$1" --arg key "$2" '.labs[] | select(.name == $name) | .[$key]'
+}
+
+# gone LAB: not listed, and no run directory.
+gone() {
+	is "$1: not listed" "$(field "$1" name)" ""
+	is "$1: no run directory" "$(ls -d /run/vpclab/"$1" /tmp/vpclab-"$(id -u)"/"$1" \
+		"${XDG_RUNTIME_DIR:-/none}"/vpclab/"$1" 2>/dev/null)" ""
+}
+
+# one lab
+lab_up life flat || { finish; }
+is "ls: the lab" "$(field "$lab" name)" "$lab"
+is "ls: nodes" "$(field "$lab" nodes)" "$(vpclab plan flat --json | jq '[.operations[] | select(.op == "netns")] | length')"
+supervisor=$(field "$lab" pid)
+passes "ls: the pid is the supervisor's" test -d "/proc/$supervisor"
+passes "check" vpclab check "$lab"
+passes "inspect" vpclab inspect "$lab"
+has "inspect names the client's address" "$output" 10.0.0.10
+
+passes "exec: true" on client true
+fails_with 7 "exec: the command's own status" on client sh -c 'exit 7'
+fails_with 137 "exec: killed by a signal, as a shell says it" on client sh -c 'kill -9 $$'
+fails_with 2 "exec: no such program" on client no-such-program
+run on nosuch true
+is "exec: no such node" "$status" 2
+is "exec: standard input" "$(echo through | vpclab exec "$lab:client" -- cat)" through
+is "exec: errors stay apart" "$(on client sh -c 'echo no >&2; echo yes' 2>/dev/null)" yes
+is "exec: /sys is the node's" "$(on client ls /sys/class/net | tr '\n' ' ')" "eth0 lo "
+is "exec: the lab's processes only" "$(on client sh -c 'ls -d /proc/[0-9]* | wc -l')" \
+	"$(on client sh -c 'ls -d /proc/[0-9]* | wc -l')"
+is "exec: PID 1 is the supervisor" "$(on client cat /proc/1/comm)" vpclab-lab
+is "exec: variables" "$(on client sh -c 'echo $VPCLAB_LAB $VPCLAB_NODE')" "$lab client"
+is "exec: the directory stays" "$(cd /usr && "$VPCLAB" exec "$lab:client" -- pwd)" /usr
+is "exec: ip netns finds the nodes" "$(on client ip netns exec server hostname)" "$(hostname)"
+passes "exec: node to node" on client ping -c 1 -W 2 10.0.0.11
+
+# a second of the same name, a second beside it
+first=$lab
+run vpclab up flat --name "$first"
+is "up again: no error" "$status" 0
+is "up again: the same lab" "$(field "$first" pid)" "$supervisor"
+lab_up beside flat
+passes "two labs with the same addresses: one" vpclab exec "$first:client" -- ping -c 1 -W 2 10.0.0.11
+passes "two labs with the same addresses: the other" on client ping -c 1 -W 2 10.0.0.11
+fails_with 2 "which lab? is asked" vpclab exec client -- true
+lab_down
+gone "$lab"
+passes "the first is still there" vpclab exec "$first:client" -- true
+run vpclab check "${first%?}x"
+has "a lab's name misspelt" "$output" "did you mean"
+passes "down" vpclab down "$first"
+gone "$first"
+is "down returns when the processes are gone" "$(ls -d "/proc/$supervisor" 2>/dev/null)" ""
+
+# two at the same time under one name: one lab, and no error that is not about that
+lab=race-$$
+labs+=("$lab")
+vpclab up flat --name "$lab" >"$work/one" 2>&1 &
+vpclab up flat --name "$lab" >"$work/two" 2>&1
+two=$?
+wait $!
+one=$?
+is "a race of two: one lab" "$(vpclab ls --json | jq --arg n "$lab" '[.labs[] | select(.name == $n)] | length')" 1
+case $one$two in
+00 | 01 | 10) tap_result "a race of two: statuses" ;;
+*) tap_result "a race of two: statuses" "$one $two"$'\n'"$(cat "$work/one" "$work/two")" ;;
+esac
+passes "a race of two: the lab is whole" vpclab check "$lab"
+lab_down
+
+# names
+long=$(printf 'n%.0s' {1..100})
+lab=$long
+labs+=("$long")
+passes "a name of 100 bytes: up" vpclab up flat --name "$long"
+passes "a name of 100 bytes: exec" vpclab exec "$long:client" -- true
+passes "a name of 100 bytes: down" vpclab down "$long"
+gone "$long"
+fails_with 2 "a name of 201 bytes" vpclab up flat --name "$long${long}x"
+for name in ../up a/b 'a b' .dot -dash ''; do
+	run vpclab up flat --name="$name"
+	is "a bad name: '$name'" "$status" 2
+done
+
+# what a crash leaves does not block
+lab_up stale flat
+dir=$(ls -d /run/vpclab/"$lab" /tmp/vpclab-"$(id -u)"/"$lab" "${XDG_RUNTIME_DIR:-/none}"/vpclab/"$lab" 2>/dev/null)
+is "one run directory" "$(wc -w <<<"$dir")" 1
+is "the run directory is private" "$(stat -c %a "$dir")" 700
+kill -9 "$(jq .watcher.pid "$dir/state.json")" "$(jq .supervisor.pid "$dir/state.json")"
+fails_with 1 "after a crash of all: not there" vpclab check "$lab"
+passes "after a crash of all: up" vpclab up flat --name "$lab"
+passes "after a crash of all: check" vpclab check "$lab"
+lab_down
+mkdir -p "${dir%/*}/$lab"
+chmod 700 "${dir%/*}"
+echo '{"version": 1, "status": "running", "name": "'"$lab"'", "supervisor": {"pid": 1, "start_ticks": 1, "boot_id": "x"}}' \
+	>"${dir%/*}/$lab/state.json"
+is "a directory of another boot is not listed" "$(field "$lab" name)" ""
+gone "$lab"
+
+# a lab that cannot be built leaves nothing
+cat >"$work/bad.yaml" <<'YAML'
+version: 1
+name: bad
+nodes: {a: {kind: machine}}
+links: [{endpoints: ["a:eth0", "b:eth0"]}]
+YAML
+lab=bad-$$
+fails_with 2 "a bad topology" vpclab up "$work/bad.yaml" --name "$lab"
+gone "$lab"
+finish

@@ -41,7 +41,7 @@ USES_stats := base
 USES_engine := stats base
 USES_tools := stats base
 USES_model := base
-USES_shaper := plan model base
+USES_shaper := model base
 USES_plan := shaper model base
 USES_kernel := base
 USES_lab := kernel plan shaper model base
@@ -65,7 +65,7 @@ $$(LIB_$(1)): $$(OBJ_$(1))
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$(l))))
 
-# Archives that something of layer $(1) links, itself first. Grouped: shaper and plan see each other.
+# Archives that something of layer $(1) links, itself first.
 libs_of = $(LIB_$(1)) $(foreach u,$(USES_$(1)),$(LIB_$(u)))
 link = $(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS)
 

@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-#include "emulator/shaper/shaper.h"
-
 /* Items of the wire model by node: item[start[n]], … are those of node n, before item[start[n +
  * 1]]. */
 struct group {
@@ -378,8 +376,11 @@ static void add_ovs(struct build *b, int node)
 	if (!any)
 		return;
 	GROUP_FOREACH (i, &b->devs, node) {
-		if (is_ovs_bridge(b->w, b->w->devs.v[*i].master))
-			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)b->w->devs.v[*i].master);
+		const struct wire_dev *d = &b->w->devs.v[*i];
+
+		if (is_ovs_bridge(b->w, d->master))
+			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)d->master)->ovs.shaped =
+			    d->egress.bps > 0;
 	}
 	GROUP_FOREACH (i, &b->flows, node) {
 		const struct wire_flow *f = &b->w->flows.v[*i];

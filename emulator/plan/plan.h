@@ -18,8 +18,8 @@
 #include <jansson.h>
 
 #include "core/base/str.h"
-#include "emulator/model/topology.h"
 #include "emulator/model/wire.h"
+#include "emulator/shaper/shaper.h"
 
 enum plan_phase {
 	PHASE_NETNS,
@@ -60,16 +60,6 @@ struct op_veth_end {
 	const char *ns, *name;
 	int ifindex, mtu;
 	struct mac mac;
-};
-
-/* TBF parameters as the kernel takes them; emulator/shaper chooses them. */
-struct tbf {
-	uint64_t rate_bytes; /* bytes per second */
-	uint32_t burst_bytes;
-	uint32_t limit_bytes;
-	uint16_t overhead; /* bytes added to each frame */
-	uint16_t mpu;	   /* least charged bytes */
-	int stab_overhead; /* 0, or negative (basis l3): through a size table */
 };
 
 struct op {
@@ -117,6 +107,7 @@ struct op {
 			const char *bridge;   /* OVS_PORT, OVS_FLOW */
 			const char *text;     /* OVS_FLOW */
 			struct mac mac;	      /* OVS_BRIDGE */
+			bool shaped;	      /* OVS_PORT: has a TBF, which OVS must leave alone */
 		} ovs;
 		struct {
 			const char *master;
@@ -124,9 +115,8 @@ struct op {
 		} master;
 		struct ip fdb; /* remote VTEP */
 	};
-	const struct wire_rate
-	    *asked; /* OP_TBF: the rate as declared, borrowed from the wire model */
-	int mtu;    /* OP_TBF: of its device */
+	const struct wire_rate *asked; /* OP_TBF: as declared, borrowed from the wire model */
+	int mtu;		       /* OP_TBF: of its device */
 };
 
 struct plan {

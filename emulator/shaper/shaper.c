@@ -23,9 +23,10 @@ enum {
 	L1_LEAST = 84,	  /* the 64-byte minimum frame with preamble and gap */
 	QUEUE_FRAMES = 1000,
 	SUPER_PACKET = 65536,
-	/* Ethernet, IPv6 and TCP with timestamps: what the kernel adds per segment of a
-	   super-packet */
-	SEGMENT_HEADERS = 86,
+	IPV6_LEAST_MTU = 1280, /* RFC 8200 */
+	/* Ethernet, IP and TCP with timestamps: what each segment of a super-packet gets */
+	SEGMENT_HEADERS_V4 = 66,
+	SEGMENT_HEADERS_V6 = 86,
 	/*
 	 * A stream keeps the processor busy and itself makes the dequeue later than the slip of an
 	 * idle machine. At 1 Gbit/s (l1, exact, a slip of 1 ms, little idle time) a bucket of 1
@@ -62,9 +63,10 @@ static uint64_t at_least(uint64_t v, uint64_t least)
 /* A full super-packet as the qdisc counts it: with the headers that each segment will get. */
 static uint64_t super_packet_bytes(int mtu)
 {
-	uint64_t payload = (uint64_t)mtu - (SEGMENT_HEADERS - ETHERNET_HEADER);
+	int headers = mtu < IPV6_LEAST_MTU ? SEGMENT_HEADERS_V4 : SEGMENT_HEADERS_V6;
+	int payload = mtu + ETHERNET_HEADER - headers; /* at least 16: an MTU is at least 68 */
 
-	return SUPER_PACKET + (SUPER_PACKET + payload - 1) / payload * SEGMENT_HEADERS;
+	return SUPER_PACKET + (uint64_t)((SUPER_PACKET + payload - 1) / payload * headers);
 }
 
 static void set_exact_cost(const struct wire_rate *rate, struct tbf *out)

@@ -10,7 +10,15 @@
 #define VPCLAB_SHAPER_SHAPER_H
 
 #include "emulator/model/topology.h"
-#include "emulator/plan/plan.h"
+
+struct tbf {		     /* a token bucket filter as the kernel takes it */
+	uint64_t rate_bytes; /* bytes per second */
+	uint32_t burst_bytes;
+	uint32_t limit_bytes; /* what may wait */
+	uint16_t overhead;    /* bytes added to each frame */
+	uint16_t mpu;	      /* least charged bytes */
+	int stab_overhead;    /* 0, or negative (basis l3): through a size table */
+};
 
 /*
  * Burst: eight times the machine's timer slip at this rate, at most 10 ms of the rate, at least two

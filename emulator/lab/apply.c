@@ -413,15 +413,6 @@ struct apply_ovs { /* the instances, with their parts */
 	VEC(struct ovs_flow) flows;
 };
 
-static bool apply_is_shaped(const struct plan *plan, const struct op *port)
-{
-	VEC_FOREACH (op, &plan->ops) {
-		if (op->kind == OP_TBF && !strcmp(op->ns, port->ns) && !strcmp(op->dev, port->dev))
-			return true;
-	}
-	return false;
-}
-
 static void apply_ovs_part(struct apply *a, const struct op *op, struct apply_ovs *o)
 {
 	struct ovs_instance *v = &o->instances.v[o->instances.n - 1];
@@ -433,7 +424,7 @@ static void apply_ovs_part(struct apply *a, const struct op *op, struct apply_ov
 		break;
 	case OP_OVS_PORT:
 		*VEC_ADD(&a->arena, &o->ports) =
-		    (struct ovs_port){op->ovs.bridge, op->dev, apply_is_shaped(a->plan, op)};
+		    (struct ovs_port){op->ovs.bridge, op->dev, op->ovs.shaped};
 		v->n_ports++;
 		break;
 	case OP_OVS_FLOW:

@@ -183,9 +183,12 @@ static void set_ovs(json_t *o, const struct op *op)
 		set_mac(o, "mac", &op->ovs.mac);
 		break;
 	case OP_OVS_PORT:
+		set_text(o, "bridge", op->ovs.bridge);
+		json_object_set_new(o, "shaped", json_boolean(op->ovs.shaped));
+		break;
 	case OP_OVS_FLOW:
 		set_text(o, "bridge", op->ovs.bridge);
-		set_text(o, "flow", op->kind == OP_OVS_FLOW ? op->ovs.text : NULL);
+		set_text(o, "flow", op->ovs.text);
 		break;
 	default:
 		break;

@@ -300,6 +300,19 @@ static size_t sh_nft(struct script *s, size_t i)
 	return i;
 }
 
+/* vswitchd takes away the qdisc of a port that has no QoS; linux-noop means hands off. */
+static void sh_ovs_port(struct script *s, const struct op *op)
+{
+	quote(s, " \\\n\t-- add-port ", op->ovs.bridge);
+	quote(s, " ", op->dev);
+	if (!op->ovs.shaped)
+		return;
+	quote(s, " -- set port ", op->dev);
+	quote(s, " qos=@", op->dev);
+	quote(s, " -- --id=@", op->dev);
+	strbuf_add(s->out, " create qos type=linux-noop");
+}
+
 /* The daemons, then bridges and ports in one transaction. */
 static size_t sh_ovs(struct script *s, size_t i)
 {
@@ -321,8 +334,7 @@ static size_t sh_ovs(struct script *s, size_t i)
 			add_mac(s, " other-config:hwaddr='\"", &op->ovs.mac);
 			strbuf_add(s->out, "\"'");
 		} else if (op->kind == OP_OVS_PORT) {
-			quote(s, " \\\n\t-- add-port ", op->ovs.bridge);
-			quote(s, " ", op->dev);
+			sh_ovs_port(s, op);
 		} else {
 			break;
 		}

@@ -211,7 +211,8 @@ static void text_ovs_bridge(const struct op *op, struct strbuf *out)
 
 static void text_ovs_port(const struct op *op, struct strbuf *out)
 {
-	strbuf_addf(out, "%s into %s", op->dev, op->ovs.bridge);
+	strbuf_addf(out, "%s into %s%s", op->dev, op->ovs.bridge,
+		    op->ovs.shaped ? ", which leaves its shaper alone" : "");
 }
 
 static void text_ovs_flow(const struct op *op, struct strbuf *out)

@@ -360,7 +360,7 @@ END
 ovs_start h1 system
 ovs h1 ovs-vsctl \
 	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:ef:de:06:a1:cc"' \
-	-- add-port br-public nic \
+	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-public client \
 	-- add-port br-public db \
@@ -377,7 +377,7 @@ END
 ovs_start h2 system
 ovs h2 ovs-vsctl \
 	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:17:f8:79:de:65"' \
-	-- add-port br-public nic \
+	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-public web \
 	-- add-port br-public plain \

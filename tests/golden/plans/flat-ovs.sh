@@ -233,13 +233,13 @@ ip -n peer -6 route add fd00:10::/64 dev eth0 src fd00:10::c congctl cubic
 ovs_start h1 system
 ovs h1 ovs-vsctl \
 	-- add-br br-net -- set bridge br-net datapath_type=system other-config:hwaddr='"02:ef:de:06:a1:cc"' \
-	-- add-port br-net nic \
+	-- add-port br-net nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-net mgmt0-port \
 	-- add-port br-net client
 ovs_start h2 system
 ovs h2 ovs-vsctl \
 	-- add-br br-net -- set bridge br-net datapath_type=system other-config:hwaddr='"02:17:f8:79:de:65"' \
-	-- add-port br-net nic \
+	-- add-port br-net nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-net mgmt0-port \
 	-- add-port br-net server \
 	-- add-port br-net peer

@@ -336,7 +336,7 @@ ovs_start h1 system
 ovs h1 ovs-vsctl \
 	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:ef:de:06:a1:cc"' \
 	-- add-br br-tenant -- set bridge br-tenant datapath_type=system other-config:hwaddr='"02:2c:72:9d:7e:0e"' \
-	-- add-port br-public nic \
+	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-tenant vxlan100 \
 	-- add-port br-public client \
@@ -345,7 +345,7 @@ ovs_start h2 system
 ovs h2 ovs-vsctl \
 	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:17:f8:79:de:65"' \
 	-- add-br br-tenant -- set bridge br-tenant datapath_type=system other-config:hwaddr='"02:fd:c0:42:0a:50"' \
-	-- add-port br-public nic \
+	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-tenant vxlan100 \
 	-- add-port br-public vr1-pub \
@@ -354,7 +354,7 @@ ovs_start h3 system
 ovs h3 ovs-vsctl \
 	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:0e:02:96:d0:ed"' \
 	-- add-br br-tenant -- set bridge br-tenant datapath_type=system other-config:hwaddr='"02:4e:bf:fa:ef:e0"' \
-	-- add-port br-public nic \
+	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-tenant vxlan100 \
 	-- add-port br-tenant web

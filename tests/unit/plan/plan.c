@@ -290,6 +290,9 @@ static void test_script_quotes(void **state)
 	assert_non_null(strstr(strbuf_text(&out), "\nip netns add 'vm 2'\\''s'\n"));
 	assert_non_null(strstr(strbuf_text(&out), "-- add-port br0 'port$2'"));
 	assert_non_null(strstr(strbuf_text(&out), "stab") ? NULL : "no size table for l1");
+	assert_non_null(strstr(strbuf_text(&out), /* else vswitchd takes the shaper away */
+			       "-- add-port br0 uplink -- set port uplink qos=@uplink "
+			       "-- --id=@uplink create qos type=linux-noop"));
 	strbuf_done(&out);
 	done(&s, &plan);
 }

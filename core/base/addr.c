@@ -164,6 +164,11 @@ bool prefix_contains(const struct prefix *p, const struct ip *ip)
 	return ip_size(ip) && ip_equal(&net.ip, &of_ip.ip);
 }
 
+bool prefix_same_network(const struct prefix *a, const struct prefix *b)
+{
+	return a->len == b->len && prefix_contains(a, &b->ip);
+}
+
 bool prefix_overlaps(const struct prefix *a, const struct prefix *b)
 {
 	return a->len <= b->len ? prefix_contains(a, &b->ip) : prefix_contains(b, &a->ip);

@@ -37,6 +37,7 @@ bool mac_equal(const struct mac *a, const struct mac *b);
 size_t ip_size(const struct ip *ip);		      /* 4, 16 or 0 */
 struct prefix prefix_network(const struct prefix *p); /* host bits cleared */
 bool prefix_contains(const struct prefix *p, const struct ip *ip);
+bool prefix_same_network(const struct prefix *a, const struct prefix *b); /* host bits aside */
 bool prefix_overlaps(const struct prefix *a, const struct prefix *b);
 
 /* The n-th address of the network (0 = network address). -ERANGE when it is not inside. */

@@ -19,7 +19,7 @@
 #define CLOUD_VXLAN_BYTES 50	/* outer IPv4, UDP, VXLAN and the inner Ethernet header */
 #define CLOUD_VXLAN_PORT  4789	/* IANA's port for VXLAN, RFC 7348 */
 #define CLOUD_MTU	  1500	/* of the fabric and of links, unless said */
-#define CLOUD_IFNAME_MAX  15	/* bytes of an interface name: IFNAMSIZ - 1 */
+#define CLOUD_MTU_MIN	  68	/* IPv4's least, RFC 791 */
 
 /* Where a thing has one IPv4 and one IPv6 form: index by family. */
 enum { CLOUD_V4, CLOUD_V6, CLOUD_FAMILIES };

@@ -27,7 +27,8 @@ static void see_rate(struct compile *c, const struct cloud_rate *r, bool *any)
 
 /*
  * One exact link makes the lab's frames single everywhere, since a frame does not know what links
- * it will meet. An unshaped lab keeps what its shaped twin has, so that the two compare.
+ * it will meet. An unshaped lab has single frames where its shaped twin has them, so that the two
+ * compare; it has no taps, since nothing behind them queues.
  */
 static void choose_modes(struct compile *c)
 {
@@ -199,8 +200,7 @@ static bool meets_flat_network(const struct topology *t, const struct prefix *p)
 	return false;
 }
 
-/* The first of these that is large enough and apart from the flat networks, which share its wire.
- */
+/* The first that is large enough and apart from the flat networks, which share its wire. */
 static void choose_underlay(struct compile *c)
 {
 	static const struct {
@@ -222,6 +222,10 @@ static void choose_underlay(struct compile *c)
 		if (!meets_flat_network(c->t, &c->underlay))
 			return;
 	}
+	if (c->t->hosts.n > 1)
+		problems_add(c->p, c->t->hosts.v[0].at,
+			     "the flat networks leave no addresses for the hosts' own; give them "
+			     "some with 'cidr' of 'fabric'");
 }
 
 /* ---- limits ---- */

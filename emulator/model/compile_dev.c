@@ -83,9 +83,7 @@ static struct wire_route *add_route(struct compile *c, int dev)
 static bool has_network(const struct compile *c, int dev, const struct prefix *p)
 {
 	VEC_FOREACH (a, &c->w->devs.v[dev].addrs) {
-		struct prefix have = prefix_network(&a->prefix), want = prefix_network(p);
-
-		if (have.len == want.len && ip_equal(&have.ip, &want.ip))
+		if (prefix_same_network(&a->prefix, p))
 			return true;
 	}
 	return false;

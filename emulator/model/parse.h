@@ -71,7 +71,6 @@ void parse_link(struct parse *ps, const struct yaml_node *n);
 void topology_set(struct yaml *y, const char *assignment, struct problems *p);
 /* topology_check*.c: references, then what the parts say of each other. */
 void topology_check(struct topology *t, struct problems *p);
-void topology_check_refs(struct topology *t, struct problems *p);
 void topology_check_addresses(struct topology *t, struct problems *p);
 void topology_check_links(struct topology *t, struct problems *p);
 

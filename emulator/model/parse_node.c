@@ -3,20 +3,21 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "emulator/model/ifname.h"
 #include "emulator/model/parse.h"
 
 static bool is_ifname(const char *s)
 {
 	/* dev_valid_name() of the kernel, less what would need quoting in nft and OVS. */
-	return *s && strlen(s) <= CLOUD_IFNAME_MAX && !str_eq(s, ".") && !str_eq(s, "..") &&
+	return *s && strlen(s) <= IFNAME_LEN && !str_eq(s, ".") && !str_eq(s, "..") &&
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")];
 }
 
 static void check_ifname(struct parse *ps, const char *s, struct mark at)
 {
-	if (strlen(s) > CLOUD_IFNAME_MAX)
+	if (strlen(s) > IFNAME_LEN)
 		problems_add(ps->p, at, "interface name '%s' has %zu bytes; the kernel takes %d", s,
-			     strlen(s), CLOUD_IFNAME_MAX);
+			     strlen(s), IFNAME_LEN);
 	else if (!is_ifname(s))
 		problems_add(ps->p, at,
 			     "'%s' is not an interface name: letters, digits, '-', '_' "

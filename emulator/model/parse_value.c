@@ -12,7 +12,6 @@
 #include "core/base/units.h"
 #include "emulator/model/parse.h"
 
-#define MTU_MIN 68 /* IPv4's least, RFC 791 */
 #define MTU_MAX 65535
 
 const struct yaml_node *parse_value_map(struct parse *ps, const struct yaml_node *n,
@@ -60,7 +59,7 @@ void parse_value_int(struct parse *ps, const struct yaml_node *n, const char *wh
 
 void parse_value_mtu(struct parse *ps, const struct yaml_node *n, struct cloud_num *out)
 {
-	parse_value_int(ps, n, "mtu", (const int64_t[]){MTU_MIN, MTU_MAX}, out);
+	parse_value_int(ps, n, "mtu", (const int64_t[]){CLOUD_MTU_MIN, MTU_MAX}, out);
 }
 
 void parse_value_enum(struct parse *ps, const struct yaml_node *n, const char *what,

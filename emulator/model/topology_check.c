@@ -4,17 +4,19 @@
  * each other: names, routers and their networks, EIPs, rates, MTUs. Addresses are
  * topology_check_addr.c's, the wire level topology_check_link.c's. Called by topology.c.
  */
+#include <math.h>
 #include <netinet/in.h>
 
 #include "core/base/units.h"
 #include "emulator/model/keyset.h"
 #include "emulator/model/parse.h"
 
-#define FRAME_BYTES 14 /* Ethernet header: a queue holds frames */
+#define FRAME_BYTES  14	  /* Ethernet header: a queue holds frames */
+#define IPV6_MTU_MIN 1280 /* RFC 8200 */
 
 /* ---- references ---- */
 
-struct names { /* what a reference may name */
+struct name_list { /* what a reference may name */
 	VEC(const char *) list;
 };
 
@@ -27,7 +29,7 @@ struct owner { /* of a node's name */
 struct check {
 	struct topology *t;
 	struct problems *p;
-	struct names hosts, networks, routers, vms;
+	struct name_list hosts, networks, routers, vms;
 	struct keyset nodes; /* names of namespaces, with their index among the owners */
 	VEC(struct owner) owners;
 };
@@ -39,7 +41,7 @@ struct check {
 	} while (0)
 
 /* Sets ref->index; `sentence` is what stands before the name in a problem. */
-static void resolve(struct cloud_ref *ref, const struct names *names, const char *sentence,
+static void resolve(struct cloud_ref *ref, const struct name_list *names, const char *sentence,
 		    struct problems *p)
 {
 	const char *near;
@@ -327,7 +329,7 @@ static void check_eips(struct check *c)
 
 static void check_rate(const struct cloud_rate *r, int mtu, struct problems *p)
 {
-	int64_t bytes = r->rate.queue_bytes;
+	double bytes = (double)r->rate.queue_bytes;
 
 	if (!r->queue_at.line && !r->queue_at.file)
 		return;
@@ -336,10 +338,10 @@ static void check_rate(const struct cloud_rate *r, int mtu, struct problems *p)
 		return;
 	}
 	if (r->rate.queue_ns)
-		bytes = (int64_t)((double)r->rate.queue_ns * (double)r->rate.bps / 8e9);
+		bytes = (double)r->rate.queue_ns * (double)r->rate.bps / 8e9;
 	if (bytes < mtu + FRAME_BYTES)
-		problems_add(p, r->queue_at, "a queue of %lld bytes does not hold one frame of %d",
-			     (long long)bytes, mtu + FRAME_BYTES);
+		problems_add(p, r->queue_at, "a queue of %.0f bytes does not hold one frame of %d",
+			     floor(bytes), mtu + FRAME_BYTES);
 }
 
 static void check_network_mtu(const struct topology *t, const struct cloud_network *n,
@@ -353,10 +355,30 @@ static void check_network_mtu(const struct topology *t, const struct cloud_netwo
 			     "network '%s': an MTU of %d does not fit, the fabric "
 			     "leaves %d",
 			     n->name, n->mtu.v, room);
-	if (n->cidr[CLOUD_V6].prefix.ip.family && mtu < 1280)
+	else if (mtu < CLOUD_MTU_MIN)
+		problems_add(p, n->at,
+			     "network '%s': the fabric's MTU leaves %d, IPv4 needs at least %d",
+			     n->name, mtu, CLOUD_MTU_MIN);
+	if (n->cidr[CLOUD_V6].prefix.ip.family && mtu < IPV6_MTU_MIN)
 		problems_add(p, n->mtu.v ? n->mtu.at : n->at,
-			     "network '%s': IPv6 needs an MTU of at least 1280, this is %d",
-			     n->name, mtu);
+			     "network '%s': IPv6 needs an MTU of at least %d, this is %d", n->name,
+			     IPV6_MTU_MIN, mtu);
+}
+
+static void check_vnic(const struct topology *t, const struct cloud_vm *vm,
+		       const struct cloud_vnic *v, struct problems *p)
+{
+	const struct cloud_network *n =
+	    v->network.index >= 0 ? &t->networks.v[v->network.index] : NULL;
+	int mtu = n ? cloud_network_mtu(t, n) : CLOUD_MTU;
+
+	if (v->mtu.v > mtu)
+		problems_add(p, v->mtu.at, "vm '%s': an MTU of %d is more than its network's %d",
+			     vm->name, v->mtu.v, mtu);
+	if (v->mtu.v && v->mtu.v < IPV6_MTU_MIN && n && n->cidr[CLOUD_V6].prefix.ip.family)
+		problems_add(p, v->mtu.at, "vm '%s': IPv6 needs an MTU of at least %d, this is %d",
+			     vm->name, IPV6_MTU_MIN, v->mtu.v);
+	check_rate(&v->rate, v->mtu.v ? v->mtu.v : mtu, p);
 }
 
 static void check_rates(const struct topology *t, struct problems *p)
@@ -368,18 +390,8 @@ static void check_rates(const struct topology *t, struct problems *p)
 	VEC_FOREACH (n, &t->networks)
 		check_network_mtu(t, n, p);
 	VEC_FOREACH (vm, &t->vms) {
-		VEC_FOREACH (v, &vm->vnics) {
-			int mtu = CLOUD_MTU;
-
-			if (v->network.index >= 0)
-				mtu = cloud_network_mtu(t, &t->networks.v[v->network.index]);
-			if (v->mtu.v > mtu)
-				problems_add(p, v->mtu.at,
-					     "vm '%s': an MTU of %d is more than its "
-					     "network's %d",
-					     vm->name, v->mtu.v, mtu);
-			check_rate(&v->rate, v->mtu.v ? v->mtu.v : mtu, p);
-		}
+		VEC_FOREACH (v, &vm->vnics)
+			check_vnic(t, vm, v, p);
 	}
 	VEC_FOREACH (l, &t->links) {
 		for (int i = 0; i < 2; i++)
@@ -387,7 +399,7 @@ static void check_rates(const struct topology *t, struct problems *p)
 	}
 }
 
-static void check_overlays(const struct topology *t, struct problems *p)
+static void check_vnis(const struct topology *t, struct problems *p)
 {
 	for (size_t i = 0; i < t->networks.n; i++) {
 		const struct cloud_network *n = &t->networks.v[i];
@@ -400,6 +412,10 @@ static void check_overlays(const struct topology *t, struct problems *p)
 					     t->networks.v[k].name, n->name, n->vni.v);
 		}
 	}
+}
+
+static void check_snat(const struct topology *t, struct problems *p)
+{
 	VEC_FOREACH (r, &t->routers) {
 		if (r->snat && r->public_net < 0)
 			problems_add(p, r->snat_at,
@@ -423,7 +439,8 @@ void topology_check(struct topology *t, struct problems *p)
 	resolve_networks(&c);
 	check_eips(&c);
 	check_rates(t, p);
-	check_overlays(t, p);
+	check_vnis(t, p);
+	check_snat(t, p);
 	topology_check_addresses(t, p);
 	topology_check_links(t, p);
 	keyset_done(&c.nodes);

@@ -148,20 +148,54 @@ static bool has_ifname(const struct cloud_node *node, const char *ifname)
 	return false;
 }
 
-static bool same_prefix(const struct prefix *a, const struct prefix *b)
+/*
+ * The interface (`r->dev`, where that is given) on whose network the gateway of route `i` is: by an
+ * address or by an earlier route without a gateway, as the kernel wants it; or NULL.
+ */
+static const char *ifname_towards(const struct cloud_node *node, size_t i)
 {
-	struct prefix na = prefix_network(a), nb = prefix_network(b);
+	const struct cloud_route *r = &node->routes.v[i];
 
-	return na.len == nb.len && ip_equal(&na.ip, &nb.ip);
+	VEC_FOREACH (a, &node->addresses) {
+		if (a->ifname && (!r->dev || str_eq(a->ifname, r->dev)) &&
+		    prefix_contains(&a->prefix, &r->via))
+			return a->ifname;
+	}
+	for (size_t k = 0; k < i; k++) {
+		const struct cloud_route *on_link = &node->routes.v[k];
+
+		if (!on_link->via.family && (!r->dev || str_eq(on_link->dev, r->dev)) &&
+		    prefix_contains(&on_link->dst, &r->via))
+			return on_link->dev;
+	}
+	return NULL;
+}
+
+static void check_gateway(struct check *c, struct cloud_node *node, size_t i)
+{
+	struct cloud_route *r = &node->routes.v[i];
+	const char *ifname = ifname_towards(node, i);
+	char text[ADDR_TEXT];
+
+	ip_format(text, &r->via);
+	if (ifname)
+		r->dev = ifname;
+	else if (r->dev)
+		problems_add(c->p, r->at,
+			     "node '%s' does not reach %s by '%s': that has no address in its "
+			     "network",
+			     node->name, text, r->dev);
+	else
+		problems_add(c->p, r->at, "node '%s' has no interface that reaches %s", node->name,
+			     text);
 }
 
 static void check_route(struct check *c, struct cloud_node *node, size_t i)
 {
 	struct cloud_route *r = &node->routes.v[i];
-	char text[ADDR_TEXT];
 
 	for (size_t k = 0; k < i; k++) {
-		if (same_prefix(&node->routes.v[k].dst, &r->dst))
+		if (prefix_same_network(&node->routes.v[k].dst, &r->dst))
 			problems_add(c->p, r->at, "node '%s' has two routes to the same network",
 				     node->name);
 	}
@@ -169,18 +203,25 @@ static void check_route(struct check *c, struct cloud_node *node, size_t i)
 		problems_add(c->p, r->at, "no link gives node '%s' an interface '%s'", node->name,
 			     r->dev);
 	VEC_FOREACH (a, &node->addresses) {
-		if (same_prefix(&a->prefix, &r->dst))
+		if (prefix_same_network(&a->prefix, &r->dst))
 			problems_add(c->p, r->at, "node '%s' is on that network itself",
 				     node->name);
-		if (!r->dev && r->via.family && prefix_contains(&a->prefix, &r->via))
-			r->dev = a->ifname;
 	}
-	if (r->via.family && !r->dev)
-		problems_add(c->p, r->at, "node '%s' has no interface that reaches %s", node->name,
-			     ip_format(text, &r->via));
+	if (r->via.family && (!r->dev || has_ifname(node, r->dev)))
+		check_gateway(c, node, i);
 }
 
 /* ---- links ---- */
+
+static void check_mtu(struct check *c, const struct cloud_link *l, const struct cloud_end *end)
+{
+	VEC_FOREACH (a, &c->t->nodes.v[end->node.index].addresses) {
+		if (a->prefix.ip.family == AF_INET6 && a->ifname &&
+		    str_eq(a->ifname, end->ifname) && l->mtu.v && l->mtu.v < 1280)
+			problems_add(c->p, l->mtu.at,
+				     "IPv6 needs an MTU of at least 1280, this is %d", l->mtu.v);
+	}
+}
 
 static void check_both_ends(struct check *c, const struct cloud_link *l)
 {
@@ -188,16 +229,10 @@ static void check_both_ends(struct check *c, const struct cloud_link *l)
 	const struct cloud_node *b = &c->t->nodes.v[l->end[1].node.index];
 
 	VEC_FOREACH (x, &a->addresses) {
-		bool v6 = x->prefix.ip.family == AF_INET6;
 		char text[ADDR_TEXT];
 
 		if (!x->ifname || !str_eq(x->ifname, l->end[0].ifname))
 			continue;
-		if (v6 && l->mtu.v && l->mtu.v < 1280)
-			problems_add(c->p, l->mtu.at,
-				     "IPv6 needs an MTU of at least 1280, this is "
-				     "%d",
-				     l->mtu.v);
 		VEC_FOREACH (y, &b->addresses) {
 			if (a != b && y->ifname && str_eq(y->ifname, l->end[1].ifname) &&
 			    ip_equal(&x->prefix.ip, &y->prefix.ip))
@@ -224,6 +259,10 @@ void topology_check_links(struct topology *t, struct problems *p)
 	VEC_FOREACH (l, &t->links) {
 		if (l->end[0].node.index >= 0 && l->end[1].node.index >= 0)
 			check_both_ends(&c, l);
+		for (int i = 0; i < 2; i++) {
+			if (l->end[i].node.index >= 0)
+				check_mtu(&c, l, &l->end[i]);
+		}
 	}
 	keyset_done(&c.ends);
 }

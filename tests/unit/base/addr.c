@@ -151,6 +151,14 @@ static void overlap(void **state)
 	assert_false(prefix_overlaps(&a, &c));
 	assert_false(prefix_overlaps(&a, &six));
 	assert_false(prefix_overlaps(&six, &a));
+	assert_true(prefix_same_network(&a, &a));
+	assert_false(prefix_same_network(&a, &b));
+	b = prefix("192.0.2.1/24");
+	c = prefix("192.0.2.200/24");
+	assert_true(prefix_same_network(&b, &c));
+	c = prefix("0.0.0.0/0");
+	six = prefix("::/0");
+	assert_false(prefix_same_network(&c, &six));
 }
 
 static void counting_on(void **state)

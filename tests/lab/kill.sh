@@ -7,6 +7,7 @@
 # `lsns` and `/run` show this test and its labs only, whatever else runs on the machine. The seed is
 # printed; KILL_SEED=N repeats a run, KILL_ROUNDS=N makes it longer.
 # timeout: 400
+# shellcheck disable=SC2317 # round_up and its like are called by a name made of two
 if [ -z "${KILL_INSIDE:-}" ]; then
 	export KILL_INSIDE=1
 	if [ "$(id -u)" = 0 ]; then
@@ -103,7 +104,7 @@ round_up() {
 	caller=$!
 	pause_ms $((RANDOM % 60))
 	strike "$1"
-	wait $caller
+	wait "$caller"
 }
 
 round_steady() {
@@ -115,11 +116,11 @@ round_steady() {
 	case $1 in
 	caller | inner)
 		strike caller
-		wait $caller
+		wait "$caller"
 		[ "$(listed)" = "$lab" ] || echo "the lab died with a program inside it"
 		;;
 	*)
-		wait $caller
+		wait "$caller"
 		[ $? = 137 ] || echo "exec did not say that its program was killed: $(cat "$work/exec")"
 		;;
 	esac
@@ -131,7 +132,7 @@ round_down() {
 	caller=$!
 	pause_ms $((RANDOM % 100))
 	strike "$1"
-	wait $caller
+	wait "$caller"
 }
 
 round_run() {
@@ -140,14 +141,16 @@ round_run() {
 	pause_ms $((RANDOM % 700))
 	strike "$1"
 	[ "$1" = caller ] || strike caller
-	wait $caller
+	wait "$caller"
 }
 
 phases=(up up steady down run)
-up_victims=(caller watcher supervisor builder both)
-steady_victims=(caller watcher supervisor inner both)
-down_victims=(caller watcher supervisor both)
-run_victims=(caller watcher supervisor worker)
+declare -A victims=(
+	[up]="caller watcher supervisor builder both"
+	[steady]="caller watcher supervisor inner both"
+	[down]="caller watcher supervisor both"
+	[run]="caller watcher supervisor worker"
+)
 
 picture "$work/before"
 lab=whole
@@ -162,8 +165,8 @@ caller=
 for ((i = 1; i <= rounds; i++)); do
 	lab=k$i
 	phase=${phases[RANDOM % ${#phases[@]}]}
-	declare -n victims=${phase}_victims
-	who=${victims[RANDOM % ${#victims[@]}]}
+	read -ra choice <<<"${victims[$phase]}"
+	who=${choice[RANDOM % ${#choice[@]}]}
 	problems=$(
 		RANDOM=$((seed + i))
 		"round_$phase" "$who" 2>/dev/null

@@ -41,6 +41,7 @@ is "exec: /sys is the node's" "$(on client ls /sys/class/net | tr '\n' ' ')" "et
 is "exec: the lab's processes only" "$(on client sh -c 'ls -d /proc/[0-9]* | wc -l')" \
 	"$(on client sh -c 'ls -d /proc/[0-9]* | wc -l')"
 is "exec: PID 1 is the supervisor" "$(on client cat /proc/1/comm)" vpclab-lab
+# shellcheck disable=SC2016 # for the inner shell
 is "exec: variables" "$(on client sh -c 'echo $VPCLAB_LAB $VPCLAB_NODE')" "$lab client"
 is "exec: the directory stays" "$(cd /usr && "$VPCLAB" exec "$lab:client" -- pwd)" /usr
 is "exec: ip netns finds the nodes" "$(on client ip netns exec server hostname)" "$(hostname)"

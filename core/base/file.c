@@ -15,9 +15,8 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 
-#define FILE_MAX                                                                                   \
-	(256 * 1024 * 1024) /* so that /dev/zero is an error, not the end of the machine           \
-			     */
+/* So that /dev/zero is an error, not the end of the machine. */
+#define FILE_MAX (256 * 1024 * 1024)
 
 static int read_all(int fd, const char *name, struct strbuf *b, struct err *err)
 {

@@ -16,12 +16,11 @@
 
 struct proc_spec {
 	const char *const *argv; /* argv[0] looked up in PATH; NULL-terminated */
-	const char *const
-	    *env; /* "NAME=value" added to the environment; NULL-terminated, may be NULL */
-	int in, out, errfd;   /* -1: inherit; PROC_NULL: /dev/null; else dup'ed onto 0, 1, 2 */
-	int keep_fd;	      /* -1, or one more descriptor that the child gets as 3 */
-	bool die_with_parent; /* SIGKILL when the starting thread's process dies */
-	int cpu;	      /* -1, or the CPU to run on */
+	const char *const *env;	 /* "NAME=value", added; NULL-terminated, or NULL */
+	int in, out, errfd;	 /* -1: inherit; PROC_NULL: /dev/null; else dup'ed onto 0, 1, 2 */
+	int keep_fd;		 /* -1, or one more descriptor that the child gets as 3 */
+	bool die_with_parent;	 /* SIGKILL when the thread that started it ends, prctl(2) */
+	int cpu;		 /* -1, or the CPU to run on */
 };
 #define PROC_NULL (-2)
 #define PROC_SPEC(args)                                                                            \
@@ -33,6 +32,7 @@ struct proc {
 	int pidfd;
 };
 
+/* Starts a child. Gives it in *p, which is left alone on failure; -errno when execve() failed. */
 int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err);
 
 /*
@@ -41,8 +41,10 @@ int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err);
  */
 int proc_exec(const struct proc_spec *spec);
 
-/* Waits until the deadline (clock_now_ns() time; INT64_MAX = for ever). *status is waitpid()'s.
- * -ETIMEDOUT leaves the process running and open. */
+/*
+ * Waits until the deadline (clock_now_ns() time; INT64_MAX = for ever). *status is waitpid()'s.
+ * -ETIMEDOUT leaves the process running and open.
+ */
 int proc_wait(struct proc *p, int64_t deadline_ns, int *status, struct err *err);
 
 /* SIGTERM, then SIGKILL after grace_ns, and waits. Never fails; harmless on a closed proc. */
@@ -51,8 +53,11 @@ void proc_kill(struct proc *p, int64_t grace_ns);
 /* The exit status as a shell gives it: code, or 128 + signal. */
 int proc_shell_status(int wait_status);
 
-/* Runs to its end, collecting standard output and error (either may be NULL). -ETIMEDOUT kills it.
- * A status other than 0 is not an error here: look at *status (shell status). */
+/*
+ * Runs to its end, adding standard output and error to the buffers (either may be NULL: /dev/null).
+ * Standard input is empty. A status other than 0 is no error: look at *status (shell status).
+ * -ETIMEDOUT after timeout_ns and -EFBIG after 64 MiB, both kill it.
+ */
 int proc_run(const char *const *argv, int64_t timeout_ns, struct strbuf *out, struct strbuf *errout,
 	     int *status, struct err *err);
 

@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *s; /* never NULL after the first add; always NUL-terminated; use strbuf_text() to read
-		  */
+	char *s; /* NULL before the first add, then NUL-terminated: read by strbuf_text() */
 	size_t len, cap;
 };
 

@@ -18,12 +18,13 @@
 #define NSEC_PER_MSEC INT64_C(1000000)
 #define NSEC_PER_USEC INT64_C(1000)
 
-int units_parse_rate(const char *s, int64_t *bps,
-		     struct err *err); /* "1gbit", "927.122mbit", "64kbit" */
-int units_parse_pps(const char *s, int64_t *pps, struct err *err); /* "300kpps", "2.5Mpps" */
-int units_parse_time(const char *s, int64_t *ns, struct err *err); /* "20ms", "2s", "500us"; "0" */
+/* "1gbit", "927.122mbit", "64kbit" */
+int units_parse_rate(const char *s, int64_t *bps, struct err *err);
+int units_parse_pps(const char *s, int64_t *pps, struct err *err);     /* "300kpps", "2.5Mpps" */
+int units_parse_time(const char *s, int64_t *ns, struct err *err);     /* "20ms", "500us"; "0" */
 int units_parse_size(const char *s, int64_t *bytes, struct err *err);  /* "64KiB", "1500", "1MB" */
 int units_parse_percent(const char *s, int64_t *ppm, struct err *err); /* "0.1%" gives 1000 */
+/* A decimal integer from min to max, both included. */
 int units_parse_int(const char *s, int64_t min, int64_t max, int64_t *v, struct err *err);
 
 /* Printers write the shortest exact-enough form ("1 Gbit/s", "941.5 Mbit/s", "20 ms") to buf. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hist: log-linear histogram of non-negative int64 values with a relative error of at most 1/256.
- * Values below 256 are exact. Adding costs a few instructions and never allocates.
+ * Values below 256 are exact. Adding costs a few instructions and never allocates. The unit is the
+ * caller's, the same for all values and for what is asked.
  */
 #ifndef VPCLAB_STATS_HIST_H
 #define VPCLAB_STATS_HIST_H
@@ -21,14 +22,17 @@ struct hist {
 struct hist *hist_new(void); /* heap; free with hist_free() */
 void hist_free(struct hist *h);
 void hist_reset(struct hist *h);
-void hist_add(struct hist *h, int64_t value);
+void hist_add(struct hist *h, int64_t value); /* below 0 counts as 0 */
 void hist_merge(struct hist *into, const struct hist *from);
-double hist_mean(const struct hist *h);
-double hist_stddev(const struct hist *h);
-/* Quantile q in 0…1: highest value of the bucket where it lies, within min…max; NAN when there are
- * fewer than 10 / (1 − q) samples (q above 0.5) so that the tail supports it. */
+double hist_mean(const struct hist *h);	  /* exact; NAN without samples */
+double hist_stddev(const struct hist *h); /* of the sample (n - 1); NAN below two */
+/*
+ * Quantile q in 0…1: highest value of the bucket where it lies, within min…max; NAN when there are
+ * fewer than 10 / (1 - q) samples (q above 0.5), which would not support the tail.
+ */
 double hist_quantile(const struct hist *h, double q);
-json_t *hist_json(const struct hist *h);	 /* non-empty buckets; gives a reference */
-int hist_parse(const json_t *j, struct hist *h); /* 0 or -EINVAL */
+json_t *hist_json(const struct hist *h); /* non-empty buckets; gives a reference */
+/* Reads what hist_json() wrote. 0, or -EINVAL, which leaves *h alone. */
+int hist_parse(const json_t *j, struct hist *h);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* summary: mean, spread and Student-t confidence of independent runs (libRmath's quantiles). */
+/*
+ * summary: mean, spread and Student-t confidence of independent runs (libRmath's quantiles). The
+ * unit of all results is that of the values.
+ */
 #ifndef VPCLAB_STATS_SUMMARY_H
 #define VPCLAB_STATS_SUMMARY_H
 
@@ -12,6 +15,7 @@ struct summary {
 	double confidence; /* 0…1, as asked */
 };
 
+/* All NAN for n = 0; stddev and half_width need two values. `confidence` in 0…1, like 0.95. */
 void summary_of(const double *v, size_t n, double confidence, struct summary *out);
 
 /* Difference of two means (Welch): mean of b − mean of a and its half width at that confidence. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nft_lex: cuts rule text into tokens and makes its errors. Called by nft_rule.c and nft_match.c.
- */
+/* nft_lex: cuts rule text into tokens and makes its errors. Called by nft_rule.c, nft_match.c. */
 #include "emulator/kernel/nft_lex.h"
 
 #include <ctype.h>

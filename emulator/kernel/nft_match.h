@@ -17,12 +17,10 @@ struct nft_parser {
 	int transport;	  /* IP protocol, -1: not known */
 };
 
-/* 1: read one comparison and added it, with what it depends on. 0: the current token starts none.
- */
+/* 1: one comparison was added, with what it depends on. 0: the current token starts none. */
 int nft_match_parse(struct nft_parser *p);
 
-/* Makes sure that the packet is of this Ethernet type, by a comparison where it is not known yet.
- */
+/* Adds a comparison with this Ethernet type, IP protocol, where the rule does not imply it yet. */
 int nft_match_need_network(struct nft_parser *p, uint16_t ethertype);
 int nft_match_need_transport(struct nft_parser *p, int protocol);
 

@@ -8,9 +8,9 @@
  * things happen on the way that the text does not say, exactly as nft 1.0.6 does them so that
  * `nft list ruleset` shows the text again:
  *
- *   dependencies: "tcp dport 80" in an inet chain first compares meta l4proto with tcp; "ip saddr"
- * in a bridge chain first compares meta protocol; and so on (nft_match.c); merging: comparisons of
- * adjacent header fields become one (nft_merge.c).
+ * - dependencies: "tcp dport 80" in an inet chain first compares meta l4proto with tcp; "ip saddr"
+ *   in a bridge chain first compares meta protocol; and so on (nft_match.c);
+ * - merging: comparisons of adjacent header fields become one (nft_merge.c).
  *
  * What is not understood is an error with its column. Not understood are: named sets, maps, vmaps,
  * concatenations, bit operations, service names, logging and everything else that no lab of ours

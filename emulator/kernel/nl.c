@@ -240,7 +240,7 @@ int nl_open(int protocol, int *fd, struct err *err)
 	return 0;
 }
 
-enum { DUMP_MORE, DUMP_END, DUMP_AGAIN };
+enum { DUMP_MORE, DUMP_END };
 
 struct nl_dump_state {
 	const struct nl_batch *b;
@@ -299,11 +299,8 @@ int nl_dump(int fd, struct nl_batch *b, mnl_cb_t cb, void *arg, struct err *err)
 	struct nlmsghdr *nlh = (void *)b->buf;
 	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
 		nlh->nlmsg_flags |= NLM_F_ACK;
-	int rc = 0;
-	if (send(fd, b->buf, b->len, 0) < 0)
-		rc = err_sys(err, errno, "%s: netlink send", b->items[0].label);
-	else
-		rc = nl_dump_read(fd, &s, err);
+	int rc = nl_send_bytes(fd, b, 0, b->len, err);
+	rc = rc < 0 ? err_wrap(err, "%s", b->items[0].label) : nl_dump_read(fd, &s, err);
 	if (rc == 0 && s.interrupted)
 		rc = err_sys(err, EAGAIN, "%s: the kernel's state changed while it was read",
 			     b->items[0].label);

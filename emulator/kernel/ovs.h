@@ -4,8 +4,9 @@
  *
  * Each instance is an ovsdb-server and an ovs-vswitchd in the host's network namespace with run,
  * database, log and configuration directories of its own below /run/ovs (the lab's private tmpfs).
- * They are children of the calling process (the supervisor), which reaps them. No system path is
- * read or written. Called by emulator/lab/apply.c; lab_spawn() uses ovs_env().
+ * They detach themselves and are reaped by the lab's first process. No system path is written, and
+ * only the programs and their schema are read. Called by emulator/lab/apply.c; lab_spawn() uses
+ * ovs_env().
  */
 #ifndef VPCLAB_KERNEL_OVS_H
 #define VPCLAB_KERNEL_OVS_H
@@ -23,8 +24,7 @@ struct ovs_bridge {
 
 struct ovs_port {
 	const char *bridge, *dev; /* the device is there already, in the instance's namespace */
-	bool
-	    shaped; /* has a qdisc of its own: AF_XDP would go round it, so it is never used here */
+	bool shaped; /* has a qdisc of its own, which stays; no AF_XDP, which would go round it */
 };
 
 struct ovs_flow {
@@ -42,7 +42,7 @@ struct ovs_instance {
 	size_t n_flows;
 	/* Out, static texts: what ran. */
 	const char *ran_datapath; /* "system", "netdev", "dummy" */
-	const char *ran_ports;	  /* "kernel", "afxdp", "netdev-tso", "netdev", "dummy" */
+	const char *ran_ports;	  /* "kernel", "afxdp-nonpmd", "netdev-tso", "netdev", "dummy" */
 };
 
 /*

@@ -35,7 +35,7 @@ int ovs_run_prepare(const struct ovs_at *at, struct err *err); /* directory and 
 int ovs_run_ovsdb(const struct ovs_at *at, struct ovs_job *job, struct err *err);
 int ovs_run_vswitchd(const struct ovs_at *at, bool dummy, struct ovs_job *job, struct err *err);
 
-/* Ends both daemons of an instance, waits until they are gone and removes its directory. */
+/* Ends both daemons of an instance (after two seconds by force) and removes its directory. */
 void ovs_run_stop(const struct ovs_at *at);
 
 #endif

@@ -72,8 +72,7 @@ static const char *rates_text(struct arena *arena, const struct wire_rate *forth
 	return arena_strdup(arena, strbuf_text(&out));
 }
 
-/* The link whose ends are on the way from `a` to its far end; the limit of a vNIC is one of them.
- */
+/* Of the link whose ends are on the way from `a` to its far end (a vNIC's limit, say). */
 static const char *edge_label(struct graph *g, const int *redirect, const int *link_of, int a)
 {
 	const struct wire *w = g->w;

@@ -19,8 +19,7 @@ struct keyset {
 void keyset_init(struct keyset *s);
 void keyset_done(struct keyset *s);
 
-/* Adds a key; false, and nothing changes, when it is there already. `scope` separates name spaces.
- */
+/* Adds a key; false, and nothing changes, when `scope` (a name space) has it already. */
 bool keyset_add(struct keyset *s, int scope, const void *key, size_t len, int value);
 bool keyset_add_text(struct keyset *s, int scope, const char *key, int value);
 /* The number of a key, or -1. */

@@ -90,8 +90,7 @@ static void run_nat(struct path_walk *walk, struct path_packet *p, int node, int
 	translate(walk, text, &nat, v.source ? &p->src : &p->dst);
 }
 
-/* What is routed through must pass the filter; what a node says itself or to itself is left alone.
- */
+/* What is routed through must pass the filter; what a node says or hears itself is left alone. */
 static int run_filter(struct path_walk *walk, const struct path_packet *p, int node, int in,
 		      int out)
 {

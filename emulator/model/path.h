@@ -13,9 +13,8 @@
 struct path_hop {
 	int node, dev_in, dev_out; /* -1 at the ends */
 	const char *text; /* "DNAT 192.0.2.50 → 10.10.0.10", "forward", "encapsulate VNI 100" */
-	int encap_bytes; /* by which a frame is longer than the original one on dev_out: 50 in VXLAN
-			  */
-	int shaper;	 /* device whose egress shapes when leaving here, or -1 */
+	int encap_bytes;  /* by which a frame on dev_out is longer than the original: 50 in VXLAN */
+	int shaper;	  /* device whose egress shapes when leaving here, or -1 */
 };
 
 struct path_nat { /* a translation made on the way, for the way back to undo */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * path_walk: what path.c (routing), path_nft.c (translation, filters) and path_l2.c (bridges, taps,
- * tunnels) share. A
- * walk appends hops to the path that is being found; whoever gives up cuts the hops back to where
- * it began. Nobody outside emulator/model includes this file.
+ * tunnels) share. A walk appends hops to the path that is being found; whoever gives up cuts the
+ * hops back to where it began. Nobody outside emulator/model includes this file.
  */
 #ifndef VPCLAB_MODEL_PATH_WALK_H
 #define VPCLAB_MODEL_PATH_WALK_H

@@ -15,8 +15,7 @@
 
 #include <string.h>
 
-/* Items of the wire model by node: item[start[n]], … are those of node n, before item[start[n +
- * 1]]. */
+/* Items of the wire model by node: those of n from item[start[n]] to before item[start[n + 1]]. */
 struct group {
 	size_t *start;
 	size_t *item;
@@ -389,8 +388,7 @@ static void add_ovs(struct build *b, int node)
 		    f->text;
 	}
 	GROUP_FOREACH (i, &b->devs, node) {
-		/* Without an address nobody needs the bridge's own port; the dummy datapath has
-		 * none. */
+		/* Without an address nobody needs a bridge's own port. */
 		if (!is_ovs_bridge(b->w, (int)*i) || !b->w->devs.v[*i].addrs.n)
 			continue;
 		add_addrs(b, *i, PHASE_OVS);

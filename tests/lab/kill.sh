@@ -152,6 +152,14 @@ declare -A victims=(
 	[run]="caller watcher supervisor worker"
 )
 
+# no room for what a lab writes outside
+mount -t tmpfs -o size=4k tmpfs /run
+run vpclab up flat --name full
+is "a full disk: status" "$status" 1
+has "a full disk: said" "$output" "No space left on device"
+is "a full disk: nothing is left" "$(find /run -mindepth 1)$(others)" ""
+umount /run
+
 picture "$work/before"
 lab=whole
 run vpclab up flat --name "$lab"

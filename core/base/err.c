@@ -82,7 +82,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	set_text(err, fmt, ap);
 	va_end(ap);
 	append(err->text, sizeof(err->text), old);
-	return -err->code;
+	return err->code ? -err->code : -EIO; /* nobody set it: a mistake, but never a success */
 }
 
 int err_exit_status(const struct err *err)

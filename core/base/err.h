@@ -36,7 +36,7 @@ int err_unsupported(struct err *err, const char *fmt, ...) __attribute__((format
 /* Sets a plain failure that has no errno (code `code`, kind ERR_SYSTEM, nothing appended). */
 int err_fail(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts "CONTEXT: " before the text that is there. Returns -err->code, so `return err_wrap(...)`. */
+/* Puts "CONTEXT: " before the text that is there. Returns -err->code (-EIO where none is set). */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The exit status of the program for this error: 1, 2, 3 or 4. */

@@ -311,7 +311,8 @@ static void signals_are_as_at_login(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
-	/* Signals 32 and 33 are libc's own: whoever started us by posix_spawn() has them ignored. */
+	/* Signals 32 and 33 are libc's own: whoever started us by posix_spawn() has them ignored.
+	 */
 	if (!strcmp(got, "0000000000000000\n0000000180000000\n"))
 		return;
 	assert_string_equal(got, "0000000000000000\n0000000000000000\n");

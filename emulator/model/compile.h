@@ -95,9 +95,11 @@ int compile_dev_node(struct compile *c, const char *name, enum node_kind kind, i
 int compile_dev_new(struct compile *c, const struct compile_dev *spec);
 /* Both ends of a veth pair, one after the other. Returns the first, the second is the next. */
 int compile_dev_veth(struct compile *c, const struct compile_dev *a, const struct compile_dev *b);
-/* An address with its connected route (addresses bring none along: the route pins cubic). */
+/*
+ * An address with its connected route (addresses bring none along: the route pins cubic). A second
+ * address in a network, such as a VIP, shares the first one's route.
+ */
 void compile_dev_addr(struct compile *c, int dev, const struct ip *ip, int len);
-void compile_dev_vip(struct compile *c, int dev, const struct ip *ip, int len);
 void compile_dev_route(struct compile *c, int dev, const struct prefix *dst, const struct ip *via);
 void compile_dev_default(struct compile *c, int dev, const struct ip *via);
 void compile_dev_sysctl(struct compile *c, int node, const char *key, const char *value);

@@ -93,22 +93,14 @@ void compile_dev_addr(struct compile *c, int dev, const struct ip *ip, int len)
 {
 	struct prefix prefix = {.ip = *ip, .len = len};
 	bool second = has_network(c, dev, &prefix);
-	struct wire_addr *a = VEC_ADD(&c->w->arena, &c->w->devs.v[dev].addrs);
 	struct wire_route *r;
 
-	*a = (struct wire_addr){.prefix = prefix, .secondary = second};
+	*VEC_ADD(&c->w->arena, &c->w->devs.v[dev].addrs) = (struct wire_addr){prefix};
 	if (second)
 		return;
 	r = add_route(c, dev);
 	r->dst = prefix_network(&prefix);
 	r->src = *ip;
-}
-
-void compile_dev_vip(struct compile *c, int dev, const struct ip *ip, int len)
-{
-	struct wire_addr *a = VEC_ADD(&c->w->arena, &c->w->devs.v[dev].addrs);
-
-	*a = (struct wire_addr){.prefix = {.ip = *ip, .len = len}, .secondary = true};
 }
 
 void compile_dev_route(struct compile *c, int dev, const struct prefix *dst, const struct ip *via)

@@ -127,7 +127,7 @@ static void add_vips(struct compile *c, const struct compile_router *r)
 	for (size_t i = 0; next_eip(c, r, &i, &e);) {
 		const struct nic *pub = &r->nics.v[0];
 
-		compile_dev_vip(c, pub->dev, &e.cloud->address.ip, pub->cidr[CLOUD_V4].prefix.len);
+		compile_dev_addr(c, pub->dev, &e.cloud->address.ip, pub->cidr[CLOUD_V4].prefix.len);
 		*VEC_ADD(&c->w->arena, &c->w->nats) = (struct wire_nat){
 		    .node = r->node, .outside = e.cloud->address.ip, .inside = e.guest_ip};
 	}

@@ -56,9 +56,8 @@ enum dev_role {
 	ROLE_MIDDLE, /* in NODE_WIRES */
 };
 
-struct wire_addr {
+struct wire_addr { /* the first of each network is the source; VIPs come after it */
 	struct prefix prefix;
-	bool secondary; /* a VIP */
 };
 
 /* Offload bits to switch off; the names are those of `ethtool -K`. */

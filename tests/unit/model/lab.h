@@ -81,7 +81,7 @@ static inline const struct wire_dev *lab_dev_at(const struct lab *l, const char 
 	return &l->w.devs.v[lab_dev(l, node, name)];
 }
 
-/* "10.0.0.1/24 10.0.0.2/24+": addresses of a device, a plus behind secondary ones. */
+/* "10.0.0.1/24 10.0.0.2/24": addresses of a device, in order. */
 static inline void lab_expect_addrs(const struct lab *l, const char *node, const char *dev,
 				    const char *want)
 {
@@ -89,8 +89,7 @@ static inline void lab_expect_addrs(const struct lab *l, const char *node, const
 	char text[ADDR_TEXT];
 
 	VEC_FOREACH (a, &lab_dev_at(l, node, dev)->addrs)
-		strbuf_addf(&got, "%s%s%s", got.len ? " " : "", prefix_format(text, &a->prefix),
-			    a->secondary ? "+" : "");
+		strbuf_addf(&got, "%s%s", got.len ? " " : "", prefix_format(text, &a->prefix));
 	assert_string_equal(strbuf_text(&got), want);
 	strbuf_done(&got);
 }

@@ -201,7 +201,7 @@ static void test_router(void **state)
 
 	(void)state;
 	lab_init_file(&l, "topologies/vpc.yaml");
-	lab_expect_addrs(&l, "vr1", "pub", "192.0.2.2/24 192.0.2.60/24+");
+	lab_expect_addrs(&l, "vr1", "pub", "192.0.2.2/24 192.0.2.60/24");
 	lab_expect_addrs(&l, "vr1", "pri", "10.20.0.1/24");
 	lab_expect_chain(&l, "vr1", "ip nat", "PREROUTING",
 			 "ip daddr 192.0.2.60 counter dnat to 10.20.0.10\n");

@@ -85,7 +85,7 @@ static void add_difference(struct strbuf *out, const struct run_overhead *o)
 	if (!o->difference.significant) {
 		strbuf_add(out, "no difference measured");
 		if (share)
-			strbuf_addf(out, " (±%.2g %%)", width);
+			strbuf_addf(out, width < 1 ? " (±%.2f %%)" : " (±%.0f %%)", width);
 		else
 			strbuf_addf(out, " (±%s)",
 				    metric_format(text, sizeof(text), o->what.metric->unit, width));

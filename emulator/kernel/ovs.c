@@ -302,13 +302,15 @@ static void add_bridge(struct ovs *o, struct instance *in, const struct ovs_brid
 /* vswitchd takes away the qdisc of a port that has no QoS; linux-noop means hands off. */
 static void keep_qdisc(struct ovs *o, struct instance *in, const char *dev)
 {
+	const char *id = arena_printf(&o->arena, "@q%zu", in->argv.n);
+
 	add(o, in, "--");
 	add(o, in, "set");
 	add(o, in, "port");
 	add(o, in, dev);
-	add(o, in, arena_printf(&o->arena, "qos=@%s", dev));
+	add(o, in, arena_printf(&o->arena, "qos=%s", id));
 	add(o, in, "--");
-	add(o, in, arena_printf(&o->arena, "--id=@%s", dev));
+	add(o, in, arena_printf(&o->arena, "--id=%s", id));
 	add(o, in, "create");
 	add(o, in, "qos");
 	add(o, in, "type=linux-noop");

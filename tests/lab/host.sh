@@ -5,7 +5,7 @@
 # timeout: 300
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need ip jq nft lsns ps sysctl
+need ip jq nft sysctl
 
 user_tree
 mine=$work/user/bin/vpclab
@@ -19,9 +19,10 @@ round() {
 	passes "$who: exec" "$@" exec "$lab:client" -- true
 	passes "$who: check" "$@" check "$lab"
 	host_snapshot "$work/during"
+	has "$who: the supervisor is there while a lab is up" "$(our_processes)" "vpclab-lab "
 	is "$who: no link, address, route, rule or mount of the host changes while a lab is up" \
-		"$(sed '/^== namespaces of labs/,$d' "$work/during")" \
-		"$(sed '/^== namespaces of labs/,$d' "$work/before")"
+		"$(sed '/^== processes/,$d' "$work/during")" \
+		"$(sed '/^== processes/,$d' "$work/before")"
 	is "$who: no sysctl of the host changes while a lab is up" \
 		"$(comm -23 "$work/before.sysctl" "$work/during.sysctl")" ""
 	passes "$who: down" "$@" down "$lab"

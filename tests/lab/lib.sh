@@ -134,6 +134,19 @@ user_tree() {
 	[ "$(id -u)" != 0 ] || chown -R $user_id:$user_id "$work/user"
 }
 
+# Processes of the program under test (not those of another build), and what namespaces they are in.
+our_processes() {
+	local dir exe
+	for dir in /proc/[0-9]*; do
+		exe=$(readlink "$dir/exe") || continue
+		case $exe in
+		"$(realpath "$VPCLAB")" | "$work"/*)
+			echo "$(<"$dir/comm") $(readlink "$dir"/ns/* | sort -u | tr '\n' ' ')"
+			;;
+		esac
+	done 2>/dev/null
+}
+
 # host_snapshot FILE: what a lab must not change, in an order that stays.
 host_snapshot() {
 	{
@@ -152,12 +165,9 @@ host_snapshot() {
 		cut -d' ' -f3- /proc/self/mountinfo
 		echo "== namespaces in files"
 		ls /run/netns /var/run/netns 2>/dev/null
-		echo "== namespaces of labs"
-		lsns -n -o NS,TYPE,COMMAND | grep -E 'vpclab|ovs-vswitchd|ovsdb-server'
-		echo "== processes"
-		ps -e -o stat=,pid=,comm= | awk '$1 !~ /^Z/ && $3 ~ /^(vpclab|ovs)/ { print $2, $3 }'
-		echo "== run directories"
-		ls -A /run/vpclab 2>/dev/null
+		echo "== processes, their namespaces, and run directories"
+		our_processes
+		ls -d /run/vpclab/*-$$ "$work"/user/run/vpclab/* 2>/dev/null
 	} >"$1" 2>&1
 	sysctl -a --pattern '^net\.' 2>/dev/null | grep -v nf_conntrack_count | sort >"$1.sysctl"
 }

@@ -62,15 +62,18 @@ static void drop_learned(json_t *fdb)
 	}
 }
 
-/* Carrier of bridges follows a moment later (linkwatch). */
+/* Carrier of bridges and the state of their ports follow a moment later (linkwatch). */
 static void drop_carrier(json_t *links)
 {
+	static const char *const port_state[] = {"state", NULL};
 	json_t *link;
 	size_t k;
 
 	json_array_foreach(links, k, link)
 	{
 		json_t *flags = json_object_get(link, "flags");
+		json_t *info = json_object_get(link, "linkinfo");
+		sandbox_strip(json_object_get(info, "info_slave_data"), port_state);
 		for (size_t i = json_array_size(flags); i-- > 0;) {
 			const char *flag = json_string_value(json_array_get(flags, i));
 			if (!strcmp(flag, "NO-CARRIER") || !strcmp(flag, "LOWER_UP"))

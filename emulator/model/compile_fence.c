@@ -12,9 +12,10 @@
  *   4. the namespace's question for the VM is answered by the host; its other questions on the VM's
  *      side are dropped.
  *
- * On Linux bridges these are ebtables' arpreply (nft has no word for it) and nft rules of the
- * bridge family, on OVS OpenFlow rules. OpenFlow's NORMAL cannot be filtered by output port, so
- * "does not reach" becomes a list of the ports that it does reach.
+ * What the host answers (1, and the first half of 4) is a wire_arpreply on either kind of bridge,
+ * which emulator/plan puts into ebtables' or OpenFlow's words. The rest are nft rules of the bridge
+ * family on Linux bridges, OpenFlow rules on OVS. OpenFlow's NORMAL cannot be filtered by output
+ * port, so "does not reach" becomes a list of the ports that it does reach.
  */
 #include <stdio.h>
 
@@ -30,13 +31,22 @@ static const char *port_name(const struct compile *c, int dev)
 	return c->w->devs.v[dev].name;
 }
 
-/* ---- Linux bridges ---- */
+/* ---- answers, for both kinds of bridges ---- */
 
 static void answer(struct compile *c, int dev, const struct ip *ip, const struct mac *mac)
 {
 	*VEC_ADD(&c->w->arena, &c->w->arpreplies) = (struct wire_arpreply){
 	    .node = c->w->devs.v[dev].node, .dev = dev, .ip = *ip, .mac = *mac};
 }
+
+static void add_answers(struct compile *c, const struct compile_fence *f)
+{
+	answer(c, f->vm_port, &f->gateway, &f->inner_mac);
+	if (is_new_form(f))
+		answer(c, f->inner_port, &f->vm_ip, &f->vm_mac);
+}
+
+/* ---- Linux bridges ---- */
 
 static void add_linux_rules(struct compile *c, const struct compile_fence *f, int in, int out)
 {
@@ -46,7 +56,6 @@ static void add_linux_rules(struct compile *c, const struct compile_fence *f, in
 	ip_format(gw, &f->gateway);
 	mac_format(vm, &f->vm_mac);
 	mac_format(inner, &f->inner_mac);
-	answer(c, f->vm_port, &f->gateway, &f->inner_mac);
 	for (int i = 0; i < 2; i++)
 		compile_dev_rule(c, out, NULL,
 				 "oifname \"%s\" arp operation request arp daddr ip %s "
@@ -58,7 +67,6 @@ static void add_linux_rules(struct compile *c, const struct compile_fence *f, in
 			 "oifname \"%s\" ether saddr != %s arp operation request "
 			 "arp saddr ip %s counter drop",
 			 port_name(c, f->vm_port), inner, gw);
-	answer(c, f->inner_port, &f->vm_ip, &f->vm_mac);
 	compile_dev_rule(c, in, NULL, "iifname \"%s\" arp operation request counter drop",
 			 port_name(c, f->inner_port));
 }
@@ -90,25 +98,6 @@ static void add_flow(struct compile *c, int bridge, const char *text)
 {
 	*VEC_ADD(&c->w->arena, &c->w->flows) =
 	    (struct wire_flow){.bridge = bridge, .text = arena_strdup(&c->w->arena, text)};
-}
-
-/* Turns a question that enters `port` into its answer and sends it back. */
-static void add_responder(struct compile *c, int port, const struct ip *ip, const struct mac *mac)
-{
-	const uint8_t *m = mac->bytes, *a = ip->bytes;
-	autostr struct strbuf flow = {0};
-	char ip_text[ADDR_TEXT], mac_text[ADDR_TEXT];
-
-	strbuf_addf(&flow,
-		    "priority=120,arp,in_port=\"%s\",arp_op=1,arp_tpa=%s "
-		    "actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:%s,"
-		    "load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],"
-		    "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],"
-		    "load:0x%02x%02x%02x%02x%02x%02x->NXM_NX_ARP_SHA[],"
-		    "load:0x%02x%02x%02x%02x->NXM_OF_ARP_SPA[],IN_PORT",
-		    port_name(c, port), ip_format(ip_text, ip), mac_format(mac_text, mac), m[0],
-		    m[1], m[2], m[3], m[4], m[5], a[0], a[1], a[2], a[3]);
-	add_flow(c, c->w->devs.v[port].master, strbuf_text(&flow));
 }
 
 enum hidden { HIDE_NAMESPACES = 1, HIDE_VMS = 2 };
@@ -178,9 +167,7 @@ static void add_ovs_fence(struct compile *c, const struct compile_fence *f)
 	int bridges[2] = {c->w->devs.v[f->inner_port].master, c->w->devs.v[f->outer_port].master};
 	autostr struct strbuf drop = {0};
 
-	add_responder(c, f->vm_port, &f->gateway, &f->inner_mac);
 	if (is_new_form(f)) {
-		add_responder(c, f->inner_port, &f->vm_ip, &f->vm_mac);
 		strbuf_addf(&drop, "priority=115,arp,in_port=\"%s\",arp_op=1 actions=drop",
 			    port_name(c, f->inner_port));
 		add_flow(c, bridges[0], strbuf_text(&drop));
@@ -194,6 +181,8 @@ static void add_ovs_fence(struct compile *c, const struct compile_fence *f)
 
 void compile_fence_all(struct compile *c)
 {
+	VEC_FOREACH (f, &c->fences)
+		add_answers(c, f);
 	for (size_t h = 0; h < c->t->hosts.n; h++) {
 		if (c->t->hosts.v[h].engine == ENGINE_LINUX) {
 			add_linux_host(c, (int)h);

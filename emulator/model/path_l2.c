@@ -5,7 +5,8 @@
  *
  * It searches the layer 2 for the device that answers instead of simulating how bridges learn; in a
  * lab without loops, and ours have none, that is the way the frame takes. Rules of bridges are not
- * evaluated, with one exception that flat EIPs cannot do without: the ARP fence (may_answer()).
+ * evaluated, with one exception that flat EIPs cannot do without: the ARP fence, which is
+ * wire_arpreply (known_mac()) and who is hidden by it (may_answer()).
  * Called by path.c.
  */
 #include <string.h>

@@ -135,8 +135,8 @@ struct wire_nft_chain {
 };
 
 /*
- * What nft's language cannot say: answer ARP requests for `ip` that enter bridge port `dev` with
- * `mac` (ebtables -t nat -A PREROUTING … -j arpreply).
+ * ARP requests for `ip` (IPv4) that enter bridge port `dev` are answered by the bridge with `mac`.
+ * What nft's language cannot say: ebtables' arpreply on a Linux bridge, an OpenFlow rule on OVS.
  */
 struct wire_arpreply {
 	int node, dev;

@@ -320,12 +320,56 @@ static void add_nft_all(struct build *b, int node)
 	}
 }
 
-static void add_arpreplies(struct build *b, int node)
+/*
+ * Turns a question that enters `port` into its answer and sends it back. The model asks for IPv4
+ * alone: IPv6 has no ARP.
+ */
+static const char *arp_flow(struct build *b, const struct wire_arpreply *r)
+{
+	const uint8_t *m = r->mac.bytes, *a = r->ip.bytes;
+	char ip[ADDR_TEXT], mac[ADDR_TEXT];
+
+	return arena_printf(&b->plan->arena,
+			    "priority=120,arp,in_port=\"%s\",arp_op=1,arp_tpa=%s "
+			    "actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:%s,"
+			    "load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],"
+			    "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],"
+			    "load:0x%02x%02x%02x%02x%02x%02x->NXM_NX_ARP_SHA[],"
+			    "load:0x%02x%02x%02x%02x->NXM_OF_ARP_SPA[],IN_PORT",
+			    b->w->devs.v[r->dev].name, ip_format(ip, &r->ip),
+			    mac_format(mac, &r->mac), m[0], m[1], m[2], m[3], m[4], m[5], a[0],
+			    a[1], a[2], a[3]);
+}
+
+static struct op *add_ovs_dev(struct build *b, enum op_kind kind, size_t dev, size_t bridge)
+{
+	struct op *op = add_dev(b, kind, PHASE_OVS, dev);
+
+	op->ovs.datapath = b->datapath;
+	op->ovs.bridge = b->w->devs.v[bridge].name;
+	return op;
+}
+
+static void add_flow(struct build *b, int bridge, const char *text)
+{
+	add_ovs_dev(b, OP_OVS_FLOW, (size_t)bridge, (size_t)bridge)->ovs.text = text;
+}
+
+/* ARP answers of the ports that come with `phase`: ebtables' on Linux bridges, flows on OVS. */
+static void add_arpreplies(struct build *b, int node, enum plan_phase phase)
 {
 	GROUP_FOREACH (i, &b->arpreplies, node) {
 		const struct wire_arpreply *r = &b->w->arpreplies.v[*i];
-		struct op *op = add_dev(b, OP_ARPREPLY, PHASE_CONFIG, (size_t)r->dev);
+		int bridge = b->w->devs.v[r->dev].master;
+		struct op *op;
 
+		if (is_ovs_bridge(b->w, bridge) != (phase == PHASE_OVS))
+			continue;
+		if (phase == PHASE_OVS) {
+			add_flow(b, bridge, arp_flow(b, r));
+			continue;
+		}
+		op = add_dev(b, OP_ARPREPLY, phase, (size_t)r->dev);
 		op->arpreply.ip = r->ip;
 		op->arpreply.mac = r->mac;
 	}
@@ -348,16 +392,7 @@ static void add_config(struct build *b, int node)
 	GROUP_FOREACH (i, &b->devs, node)
 		add_shaper(b, *i);
 	add_nft_all(b, node);
-	add_arpreplies(b, node);
-}
-
-static struct op *add_ovs_dev(struct build *b, enum op_kind kind, size_t dev, size_t bridge)
-{
-	struct op *op = add_dev(b, kind, PHASE_OVS, dev);
-
-	op->ovs.datapath = b->datapath;
-	op->ovs.bridge = b->w->devs.v[bridge].name;
-	return op;
+	add_arpreplies(b, node, PHASE_CONFIG);
 }
 
 static void add_ovs(struct build *b, int node)
@@ -381,12 +416,9 @@ static void add_ovs(struct build *b, int node)
 			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)d->master)->ovs.shaped =
 			    d->egress.bps > 0;
 	}
-	GROUP_FOREACH (i, &b->flows, node) {
-		const struct wire_flow *f = &b->w->flows.v[*i];
-
-		add_ovs_dev(b, OP_OVS_FLOW, (size_t)f->bridge, (size_t)f->bridge)->ovs.text =
-		    f->text;
-	}
+	add_arpreplies(b, node, PHASE_OVS);
+	GROUP_FOREACH (i, &b->flows, node)
+		add_flow(b, b->w->flows.v[*i].bridge, b->w->flows.v[*i].text);
 	GROUP_FOREACH (i, &b->devs, node) {
 		/* Without an address nobody needs a bridge's own port. */
 		if (!is_ovs_bridge(b->w, (int)*i) || !b->w->devs.v[*i].addrs.n)

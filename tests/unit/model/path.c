@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "emulator/model/path.h"
+#include "tests/unit/model/lab.h"
 #include "tests/unit/sample.h"
 
 /* "node: text (shaper)" of each hop, a line each. */
@@ -258,7 +259,7 @@ static void eip_rules(struct wire *w, int ns, const char *vip, const char *nic)
 		     "type filter hook forward priority 0; policy accept;", fwd);
 }
 
-static void eips_init(struct eips *e, bool arpreply)
+static void eips_init(struct eips *e)
 {
 	static const char *const names[2][5] = {{"ns1", "vm1", "192.0.2.51", "10.1.0.11", "eip1"},
 						{"ns2", "vm2", "192.0.2.52", "10.1.0.12", "eip2"}};
@@ -283,14 +284,12 @@ static void eips_init(struct eips *e, bool arpreply)
 			    arena_printf(&w->arena, "%s/24", n[2]));
 		dev = sample_vnic(w, e->ns[i], "i", host, i ? "o2" : "o1", pri, "10.1.0.1/24");
 		e->vm[i] = sample_node(w, n[1], NODE_VM, host);
-		if (arpreply) {
-			struct wire_arpreply *r = VEC_ADD(&w->arena, &w->arpreplies);
-
-			r->node = host;
-			r->dev = (int)w->devs.n + 1; /* the port that comes next */
-			r->ip = sample_ip("10.1.0.1");
-			r->mac = w->devs.v[dev].mac;
-		}
+		*VEC_ADD(&w->arena, &w->arpreplies) = (struct wire_arpreply){
+		    .node = host,
+		    .dev = (int)w->devs.n + 1, /* the port that comes next */
+		    .ip = sample_ip("10.1.0.1"),
+		    .mac = w->devs.v[dev].mac,
+		};
 		dev = sample_vnic(w, e->vm[i], "eth0", host, i ? "v2" : "v1", pri,
 				  arena_printf(&w->arena, "%s/24", n[3]));
 		sample_route(w, dev, "0.0.0.0/0", "10.1.0.1");
@@ -323,7 +322,7 @@ static void test_eip_from_outside(void **state)
 	struct eips e;
 
 	(void)state;
-	eips_init(&e, true);
+	eips_init(&e);
 	check_both_ways(&e.w, "outside", "eip2",
 			"outside: 192.0.2.1 → 192.0.2.52\n"
 			"h: forward to ns2\n"
@@ -338,30 +337,63 @@ static void test_eip_from_outside(void **state)
 	wire_done(&e.w);
 }
 
-/* Each VM's gateway is its own namespace, with the ARP answers and (OpenFlow fence) without. */
+/* Each VM's gateway is its own namespace. */
 static void test_eip_to_eip(void **state)
 {
-	(void)state;
-	for (int arpreply = 0; arpreply < 2; arpreply++) {
-		struct eips e;
+	struct eips e;
 
-		eips_init(&e, arpreply);
-		check_both_ways(&e.w, "vm2", "eip1",
-				"vm2: 10.1.0.12 → 192.0.2.51\n"
-				"h: forward to ns2\n"
-				"ns2: forward, ttl 63, SNAT 10.1.0.12 → 192.0.2.52\n"
-				"h: forward to ns1\n"
-				"ns1: DNAT 192.0.2.51 → 10.1.0.11, forward, ttl 62\n"
-				"h: forward to vm1\n"
-				"vm1: 192.0.2.52 → 10.1.0.11\n",
-				"vm1: 10.1.0.11 → 192.0.2.52\n"
-				"h: forward to ns1\n"
-				"ns1: forward, ttl 63, SNAT 10.1.0.11 → 192.0.2.51 (conntrack)\n"
-				"h: forward to ns2\n"
-				"ns2: DNAT 192.0.2.52 → 10.1.0.12 (conntrack), forward, ttl 62\n"
-				"h: forward to vm2\n"
-				"vm2: 192.0.2.51 → 10.1.0.12\n");
-		wire_done(&e.w);
+	(void)state;
+	eips_init(&e);
+	check_both_ways(&e.w, "vm2", "eip1",
+			"vm2: 10.1.0.12 → 192.0.2.51\n"
+			"h: forward to ns2\n"
+			"ns2: forward, ttl 63, SNAT 10.1.0.12 → 192.0.2.52\n"
+			"h: forward to ns1\n"
+			"ns1: DNAT 192.0.2.51 → 10.1.0.11, forward, ttl 62\n"
+			"h: forward to vm1\n"
+			"vm1: 192.0.2.52 → 10.1.0.11\n",
+			"vm1: 10.1.0.11 → 192.0.2.52\n"
+			"h: forward to ns1\n"
+			"ns1: forward, ttl 63, SNAT 10.1.0.11 → 192.0.2.51 (conntrack)\n"
+			"h: forward to ns2\n"
+			"ns2: DNAT 192.0.2.52 → 10.1.0.12 (conntrack), forward, ttl 62\n"
+			"h: forward to vm2\n"
+			"vm2: 192.0.2.51 → 10.1.0.12\n");
+	wire_done(&e.w);
+}
+
+/* A real gateway on the same wire changes nothing for a VM with an EIP, on either bridge. */
+static void test_real_gateway(void **state)
+{
+	static const char *const bridges[] = {"linux", "ovs"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bridges); i++) {
+		autofree char *text =
+		    mem_printf("version: 1\nhosts: {h: {bridge: %s}}\n"
+			       "networks: {pub: {cidr: 192.0.2.0/24}, "
+			       "in: {cidr: 10.0.0.0/24, gateway: 10.0.0.254}}\n"
+			       "vms:\n"
+			       "  gw: {network: in, vnic: {address: 10.0.0.254}}\n"
+			       "  a: {network: in, eip: 192.0.2.9}\n"
+			       "  client: {network: pub, vnic: {address: 192.0.2.1}}\n",
+			       bridges[i]);
+		struct lab l;
+
+		lab_init(&l, text);
+		check_both_ways(&l.w, "a", "client",
+				"a: 10.0.0.10 → 192.0.2.1\n"
+				"h: forward to br-pub_192_0_2_9\n"
+				"br-pub_192_0_2_9: forward, ttl 63, SNAT 10.0.0.10 → 192.0.2.9\n"
+				"h: forward to client\n"
+				"client: 192.0.2.9 → 192.0.2.1\n",
+				"client: 192.0.2.1 → 192.0.2.9\n"
+				"h: forward to br-pub_192_0_2_9\n"
+				"br-pub_192_0_2_9: DNAT 192.0.2.9 → 10.0.0.10 (conntrack), "
+				"forward, ttl 63\n"
+				"h: forward to a\n"
+				"a: 192.0.2.1 → 10.0.0.10\n");
+		lab_done(&l);
 	}
 }
 
@@ -370,7 +402,7 @@ static void test_hairpin(void **state)
 	struct eips e;
 
 	(void)state;
-	eips_init(&e, true);
+	eips_init(&e);
 	check_both_ways(&e.w, "vm1", "eip1",
 			"vm1: 10.1.0.11 → 192.0.2.51\n"
 			"h: forward to ns1\n"
@@ -394,7 +426,7 @@ static void test_fence(void **state)
 	int vm, host, dev;
 
 	(void)state;
-	eips_init(&e, true);
+	eips_init(&e);
 	host = wire_find_node(&e.w, "h");
 	vm = sample_node(&e.w, "vm3", NODE_VM, host);
 	dev = sample_vnic(&e.w, vm, "eth0", host, "v3", wire_find_dev(&e.w, host, "pri"),
@@ -413,7 +445,7 @@ static void test_wrong_destination(void **state)
 	struct eips e;
 
 	(void)state;
-	eips_init(&e, true);
+	eips_init(&e);
 	sample_route(&e.w, wire_find_dev(&e.w, e.out, "eth0"), "10.1.0.0/24", "192.0.2.51");
 	check_error(
 	    &e.w, "outside", "vm2", AF_INET,
@@ -433,6 +465,7 @@ int main(void)
 	    cmocka_unit_test(test_loop),
 	    cmocka_unit_test(test_eip_from_outside),
 	    cmocka_unit_test(test_eip_to_eip),
+	    cmocka_unit_test(test_real_gateway),
 	    cmocka_unit_test(test_hairpin),
 	    cmocka_unit_test(test_same_address_elsewhere),
 	    cmocka_unit_test(test_from_a_bridge),

@@ -145,16 +145,16 @@ static void test_fence_ovs(void **state)
 
 	(void)state;
 	init_fence(&l, "ovs", "2018");
-	assert_int_equal(l.w.flows.n, 2);
-	assert_true(has_flow(&l, "priority=120,arp,in_port=\"a\",arp_op=1,arp_tpa=10.0.0.1 "));
+	assert_int_equal(l.w.flows.n, 1);
+	assert_int_equal(l.w.arpreplies.n, 1);
+	assert_int_equal(l.w.arpreplies.v[0].dev, lab_dev(&l, "h", "a"));
 	assert_true(has_flow(&l, "priority=110,arp,arp_op=1,arp_tpa=10.0.0.1 "
 				 "actions=output:\"a\",output:\"b\""));
 	lab_done(&l);
 	init_fence(&l, "ovs", "2019");
-	assert_int_equal(l.w.arpreplies.n, 0);
-	assert_true(has_flow(&l, "priority=120,arp,in_port=\"a_o\",arp_op=1,arp_tpa=10.0.0.10 "
-				 "actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],"
-				 "mod_dl_src:02:00:00:00:00:0a,"));
+	assert_int_equal(l.w.arpreplies.n, 2);
+	assert_int_equal(l.w.arpreplies.v[1].dev, lab_dev(&l, "h", "a_o"));
+	assert_true(mac_equal(&l.w.arpreplies.v[1].mac, &lab_dev_at(&l, "a", "eth0")->mac));
 	assert_true(has_flow(&l, "priority=115,arp,in_port=\"a_o\",arp_op=1 actions=drop"));
 	assert_true(has_flow(&l, "priority=105,arp,arp_op=1,arp_spa=10.0.0.1 "
 				 "actions=output:\"b\",output:\"a_eo\",output:\"a_o\""));

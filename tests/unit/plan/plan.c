@@ -180,6 +180,45 @@ static void test_bridge_is_ovs(void **state)
 	done(&s, &plan);
 }
 
+/* The bridge's answer to ARP is ebtables' on Linux, an OpenFlow rule on OVS, never both. */
+static void test_arp_answers(void **state)
+{
+	static const enum bridge_engine engines[] = {ENGINE_LINUX, ENGINE_OVS};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		bool ovs = engines[i] == ENGINE_OVS;
+		const struct op *op;
+		struct sample s;
+		struct plan plan;
+
+		sample_init(&s, engines[i]);
+		*VEC_ADD(&s.w.arena, &s.w.arpreplies) = (struct wire_arpreply){
+		    .node = s.h2,
+		    .dev = wire_find_dev(&s.w, s.h2, "uplink"),
+		    .ip = sample_ip("10.0.0.254"),
+		    .mac = {{2, 0, 0, 0, 0xab, 0xcd}},
+		};
+		plan_build(&s.w, &kernel_ovs, &plan);
+		assert_int_equal(count(&plan, OP_ARPREPLY), !ovs);
+		op = find(&plan, ovs ? OP_OVS_FLOW : OP_ARPREPLY, "h2", NULL);
+		assert_non_null(op);
+		if (ovs)
+			assert_string_equal(
+			    op->ovs.text,
+			    "priority=120,arp,in_port=\"uplink\",arp_op=1,arp_tpa=10.0.0.254 "
+			    "actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],"
+			    "mod_dl_src:02:00:00:00:ab:cd,load:0x2->NXM_OF_ARP_OP[],"
+			    "move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],"
+			    "move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],"
+			    "load:0x02000000abcd->NXM_NX_ARP_SHA[],"
+			    "load:0x0a0000fe->NXM_OF_ARP_SPA[],IN_PORT");
+		else
+			assert_string_equal(op->dev, "uplink");
+		done(&s, &plan);
+	}
+}
+
 /* Whatever sends into a port of a userspace datapath finishes its frames; nobody else has to. */
 static void test_userspace_ports(void **state)
 {
@@ -307,6 +346,7 @@ int main(void)
 	    cmocka_unit_test(test_shaper),
 	    cmocka_unit_test(test_nft_order),
 	    cmocka_unit_test(test_bridge_is_ovs),
+	    cmocka_unit_test(test_arp_answers),
 	    cmocka_unit_test(test_userspace_ports),
 	    cmocka_unit_test(test_address_on_bridge),
 	    cmocka_unit_test(test_json),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ovs_run: runs ovsdb-tool, ovsdb-server, ovs-vswitchd, ovs-vsctl and ovs-ofctl of one instance. It
- * knows nothing of bridges. Called by ovs.c and ovs_trial.c.
+ * knows nothing of bridges. Called by ovs.c, ovs_trial.c and ovs_dump.c.
  */
 #include "emulator/kernel/ovs_run.h"
 
@@ -100,33 +100,53 @@ int ovs_run_start(const struct ovs_at *at, const char *const *argv, const char *
 	return rc;
 }
 
-/* What the program said, on one line. */
-static void read_output(int fd, char *text, size_t size)
+static void read_output(int fd, struct strbuf *out)
 {
-	ssize_t n = pread(fd, text, size - 1, 0);
+	char buf[4096];
+	off_t at = 0;
+	ssize_t n;
 
-	text[n > 0 ? n : 0] = '\0';
-	while (n > 0 && text[n - 1] == '\n')
-		text[--n] = '\0';
-	for (char *c = text; *c; c++)
-		if (*c == '\n')
-			*c = ' ';
+	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		strbuf_addn(out, buf, (size_t)n);
+		at += n;
+	}
+}
+
+/* On one line, for messages. */
+static void flatten(struct strbuf *said)
+{
+	while (said->len && said->s[said->len - 1] == '\n')
+		said->s[--said->len] = '\0';
+	for (size_t i = 0; i < said->len; i++)
+		if (said->s[i] == '\n')
+			said->s[i] = ' ';
+}
+
+int ovs_run_read(struct ovs_job *job, struct strbuf *out, int *status, struct err *err)
+{
+	int wait_status = 0;
+	int rc = proc_wait(&job->proc, clock_now_ns() + OVS_TIME_NS, &wait_status, err);
+
+	if (rc == -ETIMEDOUT)
+		proc_kill(&job->proc, 0);
+	read_output(job->output, out);
+	close(job->output);
+	*status = proc_shell_status(wait_status);
+	return rc;
 }
 
 int ovs_run_finish(struct ovs_job *job, struct err *err)
 {
-	char said[1024];
-	int status = 0, rc = proc_wait(&job->proc, clock_now_ns() + OVS_TIME_NS, &status, err);
+	autostr struct strbuf said = {0};
+	int status, rc = ovs_run_read(job, &said, &status, err);
 
-	if (rc == -ETIMEDOUT)
-		proc_kill(&job->proc, 0);
-	read_output(job->output, said, sizeof(said));
-	close(job->output);
+	flatten(&said);
 	if (rc)
-		return err_wrap(err, "%s (it said: %s)", job->what, said);
+		return err_wrap(err, "%s (it said: %s)", job->what, strbuf_text(&said));
 	/* ovs-vsctl ends with 0 also when vswitchd could not set up a port, but says so. */
-	if (status || strstr(said, "Error detected"))
-		return err_fail(err, EIO, "%s: %s", job->what, said[0] ? said : "failed");
+	if (status || strstr(strbuf_text(&said), "Error detected"))
+		return err_fail(err, EIO, "%s: %s", job->what,
+				said.len ? strbuf_text(&said) : "failed");
 	return 0;
 }
 

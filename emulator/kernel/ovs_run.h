@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ovs_run: Open vSwitch's programs, for ovs.c and ovs_trial.c: started side by side, waited for
- * together. Daemons detach themselves; their start has ended when they serve.
+ * ovs_run: Open vSwitch's programs, for ovs.c, ovs_trial.c and ovs_dump.c: started side by side,
+ * waited for together. Daemons detach themselves; their start has ended when they serve.
  */
 #ifndef VPCLAB_KERNEL_OVS_RUN_H
 #define VPCLAB_KERNEL_OVS_RUN_H
@@ -26,6 +26,10 @@ int ovs_run_start(const struct ovs_at *at, const char *const *argv, const char *
 
 /* Waits for its end. A status other than 0 is an error with what it said. */
 int ovs_run_finish(struct ovs_job *job, struct err *err);
+
+/* Waits for its end and adds what it said to `out`. Gives the exit status in *status, which is no
+ * error here. */
+int ovs_run_read(struct ovs_job *job, struct strbuf *out, int *status, struct err *err);
 
 /*
  * The steps of an instance's start. ovsdb (database and its server) and vswitchd each give a job to

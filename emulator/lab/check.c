@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * check: walks over the nodes of a plan; sysctls and nftables rules. Devices are check_link.c's,
- * addresses check_addr.c's. Called by lab_check() inside the lab, and by tests.
+ * addresses check_addr.c's, Open vSwitch is check_ovs.c's. Called by lab_check() inside the lab,
+ * and by tests.
  */
 #include "emulator/lab/check.h"
 
@@ -157,6 +158,7 @@ static int check_all(struct check_node *c, struct err *err)
 	check_routes(c);
 	check_neighs(c);
 	check_qdiscs(c);
+	check_ovs(c);
 	rc = check_offloads(c, err);
 	if (rc == 0)
 		rc = check_sysctls(c, err);
@@ -175,11 +177,13 @@ static void check_collect(struct check_node *c, const struct plan *plan)
 	}
 }
 
-static int check_node(const struct plan *plan, const char *name, struct strbuf *out, size_t *n,
+/* `blank` has what is the same for all nodes. */
+static int check_node(const struct plan *plan, const char *name, const struct check_node *blank,
 		      struct err *err)
 {
-	struct check_node c = {.name = name, .out = out, .n = n, .ns = NETNS_INIT};
+	struct check_node c = *blank;
 
+	c.name = name;
 	arena_init(&c.arena);
 	check_collect(&c, plan);
 	int rc = netns_open(name, &c.ns, err);
@@ -195,12 +199,15 @@ static int check_node(const struct plan *plan, const char *name, struct strbuf *
 	return rc < 0 ? err_wrap(err, "node %s", name) : 0;
 }
 
-int check_compare(const struct plan *plan, struct strbuf *differences, size_t *n, struct err *err)
+int check_compare(const struct plan *plan, const json_t *choices, struct strbuf *differences,
+		  size_t *n, struct err *err)
 {
+	const struct check_node blank = {
+	    .choices = choices, .out = differences, .n = n, .ns = NETNS_INIT};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < plan->ops.n; i++)
 		if (plan->ops.v[i].kind == OP_NETNS)
-			rc = check_node(plan, plan->ops.v[i].ns, differences, n, err);
+			rc = check_node(plan, plan->ops.v[i].ns, &blank, err);
 	return rc;
 }

@@ -3,6 +3,8 @@
 #ifndef VPCLAB_LAB_CHECK_NODE_H
 #define VPCLAB_LAB_CHECK_NODE_H
 
+#include <jansson.h>
+
 #include "core/base/str.h"
 #include "emulator/kernel/dump.h"
 #include "emulator/kernel/netns.h"
@@ -13,6 +15,7 @@ struct check_node {
 	struct arena arena;
 	VEC(const struct op *) ops; /* of this node, and veths whose other end is here */
 	bool ovs;
+	const json_t *choices; /* of all nodes, or NULL */
 	struct netns ns;
 	struct dump dump;
 	struct strbuf *out;
@@ -34,6 +37,7 @@ void check_qdiscs(struct check_node *c);
 void check_addrs(struct check_node *c);
 void check_routes(struct check_node *c);
 void check_neighs(struct check_node *c);
+void check_ovs(struct check_node *c);
 
 /* Iterates over the node's operations of one kind. */
 #define CHECK_FOREACH(op, c, wanted)                                                               \

@@ -15,13 +15,18 @@
 #include "emulator/lab/handle.h"
 #include "emulator/lab/state.h"
 
+struct comparison {
+	const struct plan *plan;
+	const json_t *choices;
+};
+
 /* Inside the lab: the number of differences on the first line, then they. */
 static int compare(void *arg, int out_fd, struct err *err)
 {
-	const struct plan *plan = arg;
+	const struct comparison *c = arg;
 	autostr struct strbuf text = {0};
 	size_t n = 0;
-	int rc = check_compare(plan, &text, &n, err);
+	int rc = check_compare(c->plan, c->choices, &text, &n, err);
 
 	if (rc)
 		return rc;
@@ -30,12 +35,12 @@ static int compare(void *arg, int out_fd, struct err *err)
 	return 0;
 }
 
-static int compare_inside(const struct lab *lab, struct plan *plan, struct strbuf *differences,
+static int compare_inside(const struct lab *lab, struct comparison *c, struct strbuf *differences,
 			  size_t *n, struct err *err)
 {
 	autofree char *text = NULL;
 	char *rest = NULL;
-	int rc = lab_call(lab, NULL, compare, plan, &text, NULL, err);
+	int rc = lab_call(lab, NULL, compare, c, &text, NULL, err);
 
 	if (rc)
 		return rc;
@@ -48,6 +53,7 @@ static int compare_inside(const struct lab *lab, struct plan *plan, struct strbu
 
 int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, struct err *err)
 {
+	struct comparison c = {.choices = json_object_get(lab->state, "plan_choices")};
 	struct compile_options options;
 	struct plan plan;
 	struct wire wire;
@@ -58,7 +64,8 @@ int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, stru
 	if (rc)
 		return rc;
 	plan_build(&wire, &options.machine, &plan);
-	rc = compare_inside(lab, &plan, differences, n, err);
+	c.plan = &plan;
+	rc = compare_inside(lab, &c, differences, n, err);
 	plan_done(&plan);
 	wire_done(&wire);
 	return rc;

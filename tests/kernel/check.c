@@ -39,7 +39,7 @@ static size_t check(struct strbuf *out)
 	size_t n = 0;
 
 	sandbox_ok(&err, netns_self(&self, &err));
-	sandbox_ok(&err, check_compare(&lab.plan, out, &n, &err));
+	sandbox_ok(&err, check_compare(&lab.plan, NULL, out, &n, &err));
 	sandbox_ok(&err, netns_enter(&self, &err));
 	netns_close(&self);
 	return n;
@@ -65,7 +65,8 @@ static int as_planned(const char *path)
 
 	sandbox_enter();
 	make_plan(path, &p);
-	if (apply_plan(&p.plan, &result, &err) < 0 || check_compare(&p.plan, &out, &n, &err) < 0)
+	if (apply_plan(&p.plan, &result, &err) < 0 ||
+	    check_compare(&p.plan, NULL, &out, &n, &err) < 0)
 		printf("# %s: %s\n", path, err.text);
 	else if (n)
 		printf("# %s:\n%s", path, strbuf_text(&out));

@@ -263,19 +263,21 @@ static bool want_xdp(const struct ovs *o)
 
 static int choose_kind(struct ovs *o, struct err *err)
 {
-	autostr struct strbuf why = {0};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < o->n; i++) {
-		if (o->v[i].spec->ran_ports)
+		struct ovs_instance *spec = o->v[i].spec;
+		autostr struct strbuf why = {0};
+
+		if (spec->ran_ports)
 			continue;
 		if (!o->kind)
 			rc = ovs_trial(want_xdp(o), &o->kind, &why, err);
-		if (!rc)
-			o->v[i].spec->ran_ports = o->kind->name;
+		if (rc)
+			break;
+		spec->ran_ports = o->kind->name;
+		spec->why = why.len ? strbuf_take(&why) : NULL;
 	}
-	if (why.len)
-		fprintf(stderr, "Open vSwitch ports, tried in vain: %s", strbuf_text(&why));
 	return rc;
 }
 
@@ -405,8 +407,11 @@ int ovs_build(struct ovs_instance *v, size_t n, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		o.v[i] = (struct instance){.spec = &v[i], .ns = NETNS_INIT};
 	rc = build(&o, err);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		netns_close(&o.v[i].ns);
+		if (rc)
+			free(v[i].why);
+	}
 	arena_done(&o.arena);
 	return rc;
 }

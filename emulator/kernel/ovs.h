@@ -40,16 +40,18 @@ struct ovs_instance {
 	size_t n_ports;
 	const struct ovs_flow *flows;
 	size_t n_flows;
-	/* Out, static texts: what ran. */
+	/* Out: what ran. Static texts, but `why`. */
 	const char *ran_datapath; /* "system", "netdev", "dummy" */
 	const char *ran_ports;	  /* "kernel", "afxdp-nonpmd", "netdev-tso", "netdev", "dummy" */
+	char *why; /* heap, for the caller to free: faster kinds that were tried in vain, or NULL */
 };
 
 /*
  * Starts all instances (their daemons side by side), configures each in one ovs-vsctl transaction
  * and adds its flows in one bundle. Returns when every port forwards. A netdev instance gets the
  * fastest kind of port that passes a TCP connect between two scratch namespaces; the first instance
- * decides for all. The network namespace of the calling thread is left alone.
+ * decides for all, and has the reason in `why`. The network namespace of the calling thread is left
+ * alone.
  *
  * The programs are Debian's openvswitch-switch; without them: ERR_UNSUPPORTED. On failure the
  * daemons that run already are left to die with the caller.

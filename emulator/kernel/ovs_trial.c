@@ -304,9 +304,9 @@ int ovs_trial(bool xdp, const struct ovs_kind **kind, struct strbuf *why, struct
 			*err = failed;
 			return rc;
 		}
-		strbuf_addf(why, "%s: %s\n", kinds[i].name, failed.text);
+		strbuf_addf(why, "%s%s: %s", why->len ? "; " : "", kinds[i].name, failed.text);
 	}
 	return err_unsupported(err,
-			       "no kind of port of Open vSwitch's userspace datapath works:\n%s",
+			       "no kind of port of Open vSwitch's userspace datapath works: %s",
 			       strbuf_text(why));
 }

@@ -17,7 +17,8 @@ struct ovs_kind {
 /*
  * Gives the fastest kind by which a TCP connection between two scratch namespaces, through a
  * scratch instance, carries data. Everything of the trial is gone or going when it returns. `why`
- * gets a line for each kind that did not work. ERR_UNSUPPORTED when none does.
+ * gets the reason for each kind that did not work, "KIND: …; KIND: …". ERR_UNSUPPORTED when none
+ * does.
  */
 int ovs_trial(bool xdp, const struct ovs_kind **kind, struct strbuf *why, struct err *err);
 

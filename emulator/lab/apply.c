@@ -470,10 +470,12 @@ static int apply_ovs(struct apply *a, size_t first, size_t end, json_t *choices)
 	int rc = ovs_build(o.instances.v, o.instances.n, a->err);
 	if (rc < 0)
 		return rc;
-	VEC_FOREACH (v, &o.instances)
+	VEC_FOREACH (v, &o.instances) {
 		json_object_set_new(choices, v->ns,
-				    json_pack("{s:s, s:s}", "ovs_datapath", v->ran_datapath,
-					      "ovs_port", v->ran_ports));
+				    json_pack("{s:s, s:s, s:s*}", "ovs_datapath", v->ran_datapath,
+					      "ovs_port", v->ran_ports, "ovs_port_why", v->why));
+		free(v->why);
+	}
 	return 0;
 }
 

@@ -16,8 +16,13 @@
 
 struct apply_result {
 	int64_t phase_ns[PHASE_COUNT];
-	json_t *choices; /* what ran where several ways exist: {"h1": {"ovs_datapath": "netdev",
-			    "ovs_port": "afxdp"}}; a reference that the caller drops */
+	/*
+	 * What ran where several ways exist; a reference that the caller drops:
+	 * {"h1": {"ovs_datapath": "netdev", "ovs_port": "afxdp-nonpmd", "ovs_port_why": "…"}}.
+	 * ovs_port is one of ovs_instance.ran_ports; ovs_port_why, where faster kinds were tried in
+	 * vain, tells why they do not work.
+	 */
+	json_t *choices;
 };
 
 int apply_plan(const struct plan *plan, struct apply_result *out, struct err *err);

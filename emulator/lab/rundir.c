@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rundir: run directories by name: choose, claim, remove, recognise stale ones. It does not know
- * what is in them. Called by watch.c, supervisor.c (to remove), lab.c (to list and prune).
+ * what is in them. Called by watch.c, supervisor.c (to log and to remove), lab.c (to list and
+ * prune).
  *
  * Two commands that claim, prune and remove the same name race safely, because each first takes the
  * flock of the directory itself and then makes sure that the name still leads to what it locked.
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@
 #include "core/base/units.h"
 
 #define STATE_FILE  "state.json"
+#define LOG_FILE    "log"
 #define DIR_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define CLAIM_TRIES 100 /* each lost race is another command's progress */
 #define ENDING_NS   (5 * NSEC_PER_SEC)
@@ -259,6 +262,25 @@ int rundir_claim(const char *base, const char *name, struct rundir *out, struct 
 	}
 	*err = first;
 	return rc;
+}
+
+int rundir_open_log(const struct rundir *r)
+{
+	return openat(r->fd, LOG_FILE, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+		      0600);
+}
+
+void rundir_log(const struct rundir *r, const char *fmt, ...)
+{
+	autofd int fd = rundir_open_log(r);
+	va_list ap;
+
+	if (fd < 0)
+		return;
+	va_start(ap, fmt);
+	vdprintf(fd, fmt, ap);
+	va_end(ap);
+	dprintf(fd, "\n");
 }
 
 bool rundir_prune(const char *base, const char *name)

@@ -45,6 +45,14 @@ int rundir_claim(const char *base, const char *name, struct rundir *out, struct 
 void rundir_remove(struct rundir *r);
 void rundir_close(struct rundir *r); /* lets go of the lock, unless another process shares it */
 
+/*
+ * The lab's log, BASE/NAME/log: what its processes say, and what it has to do without. Made when it
+ * is not there. rundir_open_log() gives a descriptor that appends, or -1; rundir_log() adds a line,
+ * and loses it where it cannot: a lab does not fail for want of a log.
+ */
+int rundir_open_log(const struct rundir *r);
+void rundir_log(const struct rundir *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Removes BASE/NAME if nobody holds its lock. True when it is gone. */
 bool rundir_prune(const char *base, const char *name);
 

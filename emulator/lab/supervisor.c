@@ -111,13 +111,13 @@ static int mount_tmpfs(const char *at, struct err *err)
 }
 
 /* A system whose /var/run is a directory of its own: programs of the lab shall see the lab's. */
-static void cover_var_run(void)
+static void cover_var_run(const struct rundir *run)
 {
 	struct stat st;
 
 	if (lstat("/var/run", &st) == 0 && S_ISDIR(st.st_mode) &&
 	    mount("/run", "/var/run", NULL, MS_BIND, NULL) < 0)
-		fprintf(stderr, "cannot bind /run on /var/run: %s\n", strerror(errno));
+		rundir_log(run, "cannot bind /run on /var/run: %s", strerror(errno));
 }
 
 /*
@@ -125,7 +125,7 @@ static void cover_var_run(void)
  * happens here never reaches the host. /run/netns is a mount of its own, so that all namespaces go
  * by one umount.
  */
-static int set_up_mounts(struct err *err)
+static int set_up_mounts(const struct rundir *run, struct err *err)
 {
 	int rc;
 
@@ -138,10 +138,10 @@ static int set_up_mounts(struct err *err)
 		rc = mount_tmpfs("/run/netns", err);
 	if (rc)
 		return rc;
-	cover_var_run();
+	cover_var_run(run);
 	/* Refused where a container hides parts of /proc; then the old one must do. */
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-		fprintf(stderr, "the lab has no /proc of its own: %s\n", strerror(errno));
+		rundir_log(run, "the lab has no /proc of its own: %s", strerror(errno));
 	return 0;
 }
 
@@ -303,7 +303,7 @@ static _Noreturn void supervisor_main(const struct supervisor_job *job)
 	if (job->userns)
 		rc = supervisor_map_ids(job->uid, job->gid, &err);
 	if (!rc)
-		rc = set_up_mounts(&err);
+		rc = set_up_mounts(job->run, &err);
 	if (!rc)
 		rc = start_builder(&loop, &err);
 	if (rc)

@@ -13,7 +13,7 @@
 
 struct supervisor_job {
 	const struct plan *plan;
-	struct rundir *run; /* removed when the watcher is no longer there to do it */
+	struct rundir *run; /* has the log; removed when the watcher is not there to do it */
 	bool userns;	    /* in a user namespace of its own, where the user becomes root */
 	unsigned uid, gid;  /* effective ids outside */
 	int lifeline;	    /* read end of a pipe whose other end only the watcher has */

@@ -91,7 +91,7 @@ static void detach(struct watch *w)
 /* What processes of the lab say on standard error, OVS daemons for one. */
 static void open_log(const struct watch *w)
 {
-	put_stdio(openat(w->run.fd, "log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 1);
+	put_stdio(rundir_open_log(&w->run), 1);
 }
 
 /* -EEXIST in words. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
@@ -163,6 +164,22 @@ static void end(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_log(void **state)
+{
+	struct err err = ERR_INIT;
+	autofree char *path = NULL, *text = NULL;
+	struct rundir r;
+
+	(void)state;
+	assert_int_equal(rundir_claim(base, "logs", &r, &err), 0);
+	rundir_log(&r, "no %s of its own", "/proc");
+	rundir_log(&r, "100 %%");
+	path = mem_printf("%s/logs/log", base);
+	assert_int_equal(file_read(path, &text, NULL, &err), 0);
+	assert_string_equal(text, "no /proc of its own\n100 %\n");
+	rundir_remove(&r);
 }
 
 static void test_held(void **state)
@@ -334,6 +351,7 @@ int main(void)
 	    cmocka_unit_test(test_names),
 	    cmocka_unit_test_setup_teardown(test_bases, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_claim_and_remove, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_log, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_held, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_ending, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_unsafe_base, set_up, tear_down),

@@ -61,22 +61,34 @@ static int find_any(const char *name, char **path, struct err *err)
 	return data_find(DATA_TOPOLOGIES, name, path, err);
 }
 
-static int check_file(const char *file, struct problems *p, struct err *err)
+/* A file that cannot be read is one more problem: the others are still looked at. */
+static void check_file(const char *file, struct problems *p)
 {
 	autofree char *path = NULL, *text = NULL;
+	struct err err = ERR_INIT;
 	size_t len;
-	int ret = find_any(file, &path, err);
 
-	if (!ret)
-		ret = file_read(path, &text, &len, err);
-	if (ret)
-		return ret;
+	if (find_any(file, &path, &err) || file_read(path, &text, &len, &err)) {
+		problems_add(p, (struct mark){.file = file}, "%s", err.text);
+		return;
+	}
 	const char *name = str_eq(path, "-") ? "standard input" : path;
 	if (scenario_recognise(text, len))
 		check_scenario(name, text, len, p);
 	else
 		check_topology(name, text, len, NULL, 0, NULL, p);
-	return 0;
+}
+
+/* A later stage looks at a file only when the earlier found nothing: each has its own problems. */
+static void check_alone(const char *file, struct problems *all)
+{
+	struct problems own;
+
+	problems_init(&own);
+	check_file(file, &own);
+	VEC_FOREACH (it, &own.list)
+		problems_add(all, it->at, "%s", it->text);
+	problems_done(&own);
 }
 
 static json_t *problems_json(const struct problems *p)
@@ -111,16 +123,16 @@ static int show(const struct call *call, struct problems *p)
 
 static int validate_run(const struct call *call, struct err *err)
 {
-	struct problems p;
-	int ret = 0;
+	struct problems all;
+	int status;
 
-	problems_init(&p);
-	for (int i = 0; !ret && i < call->argc; i++)
-		ret = check_file(call->argv[i], &p, err);
-	if (!ret)
-		ret = show(call, &p);
-	problems_done(&p);
-	return ret;
+	(void)err;
+	problems_init(&all);
+	for (int i = 0; i < call->argc; i++)
+		check_alone(call->argv[i], &all);
+	status = show(call, &all);
+	problems_done(&all);
+	return status;
 }
 
 static const struct option_def option_defs[] = {

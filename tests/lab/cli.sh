@@ -55,6 +55,10 @@ done
 fails_with 2 "validate a bad file" vpclab validate "$work/bad.yaml"
 has "a bad file: place and suggestion" "$output" "bad.yaml:4:1: unknown key 'netwroks'"
 has "a bad file: the number of problems" "$output" "1 problem"
+fails_with 2 "validate several files" vpclab validate "$work/none.yaml" "$work/bad.yaml" zstack
+has "several files: the missing one" "$output" "none.yaml: no file"
+has "several files: the bad one" "$output" "bad.yaml:4:1:"
+has "several files: all problems are counted" "$output" "2 problems"
 fails_with 2 "up with a bad file" vpclab up "$work/bad.yaml"
 has "up with a bad file: place" "$output" "bad.yaml:4:1:"
 json "validate --json of a bad file" vpclab validate --json "$work/bad.yaml"

@@ -70,11 +70,9 @@ int64_t attempt_frame_payload(int64_t frame, int family)
 
 void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
 {
-	bool rr = spec->test == TEST_TCP_RR || spec->test == TEST_UDP_RR;
-
 	if (cpus == CPUS_FREE)
 		spec->client_cpu = spec->server_cpu = -1;
-	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && rr))
+	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && spec->test != TEST_UDP_STREAM))
 		spec->client_cpu = spec->server_cpu;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
+
 static bool ip_read(const char *s, struct ip *ip)
 {
 	struct ip new = {.family = strchr(s, ':') ? AF_INET6 : AF_INET};
@@ -191,10 +193,8 @@ int prefix_nth(const struct prefix *p, uint64_t n, struct ip *ip)
 struct mac mac_from_text(const char *text)
 {
 	struct mac mac = {.bytes = {0x02}};
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t h = hash_fnv(text, strlen(text), 0);
 
-	for (; *text; text++)
-		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
 	h ^= h >> 32; /* short texts differ in the high bits too little */
 	h *= UINT64_C(0x9e3779b97f4a7c15);
 	for (int i = 1; i < 6; i++)

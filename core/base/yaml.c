@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/names.h"
+#include "core/base/keyset.h"
 
 #define DEPTH_MAX 64
 #define NODES_MAX 1000000
@@ -48,7 +48,9 @@ struct builder {
 	struct frame stack[DEPTH_MAX];
 	int depth;
 	VEC(struct anchor) anchors;
-	struct names names; /* keys (scope: their map) and anchors (scope: NULL) */
+	VEC(struct mark) keys; /* where each key stands */
+	/* Keys (scope: their map; number: in `keys`) and anchors (scope: NULL; in `anchors`). */
+	struct keyset names;
 	size_t n_nodes, documents;
 	bool stop, failed; /* reads no further; and what was read is of no use */
 };
@@ -174,11 +176,20 @@ static bool at_key(const struct builder *b)
 	       !b->stack[b->depth - 1].have_key;
 }
 
+/* False when the map has that key already. */
+static bool note_key(struct builder *b, const struct yaml_node *map, const char *key,
+		     struct mark at)
+{
+	if (!keyset_add_text(&b->names, (uintptr_t)map, key, (int)b->keys.n))
+		return false;
+	*VEC_ADD(&b->scratch, &b->keys) = at;
+	return true;
+}
+
 static void take_key(struct builder *b, const char *key, bool plain, struct mark at)
 {
 	struct frame *f = &b->stack[b->depth - 1];
-	bool fresh = true;
-	struct name *slot;
+	int earlier;
 
 	if (at.line == f->node->at.line && at.column < f->node->at.column)
 		f->node->at = at; /* "[a: 1]": libfyaml marks the map after its key */
@@ -187,13 +198,15 @@ static void take_key(struct builder *b, const char *key, bool plain, struct mark
 	f->key = NULL;
 	if (!key)
 		return;
-	slot = names_take(&b->names, f->node, key, &fresh);
-	if (!fresh) {
-		problems_add(b->p, at, "key '%s' twice, first at %d:%d", key, slot->at.line,
-			     slot->at.column);
+	earlier = keyset_find_text(&b->names, (uintptr_t)f->node, key);
+	if (earlier >= 0) {
+		const struct mark *first = &b->keys.v[earlier];
+
+		problems_add(b->p, at, "key '%s' twice, first at %d:%d", key, first->line,
+			     first->column);
 		return;
 	}
-	slot->at = at;
+	note_key(b, f->node, key, at);
 	f->key = key;
 	f->is_merge = plain && str_eq(key, "<<");
 }
@@ -208,13 +221,11 @@ static void bad_key(struct builder *b, const struct yaml_node *n, struct mark at
 static size_t new_anchor(struct builder *b, struct fy_event *e, struct yaml_node *node)
 {
 	struct fy_token *token = fy_event_get_anchor_token(e);
-	bool fresh;
 
 	if (!token)
 		return 0;
 	*VEC_ADD(&b->scratch, &b->anchors) = (struct anchor){.node = node};
-	names_take(&b->names, NULL, token_text(b, token, node->at), &fresh)->index =
-	    b->anchors.n - 1;
+	keyset_set_text(&b->names, 0, token_text(b, token, node->at), (int)b->anchors.n - 1);
 	return b->anchors.n;
 }
 
@@ -292,8 +303,6 @@ static void on_open(struct builder *b, struct fy_event *e, enum yaml_kind kind)
 
 static void merge_map(struct builder *b, struct yaml_node *into, const struct yaml_node *from)
 {
-	bool fresh;
-
 	if (from->kind == YAML_NULL) /* an alias that went wrong, reported */
 		return;
 	if (from->kind != YAML_MAP) {
@@ -302,12 +311,8 @@ static void merge_map(struct builder *b, struct yaml_node *into, const struct ya
 		return;
 	}
 	VEC_FOREACH (pair, &from->pairs) {
-		struct name *slot = names_take(&b->names, into, pair->key, &fresh);
-
-		if (!fresh)
-			continue;
-		slot->at = pair->key_at;
-		add_pair(b, into, *pair);
+		if (note_key(b, into, pair->key, pair->key_at))
+			add_pair(b, into, *pair);
 	}
 }
 
@@ -352,8 +357,8 @@ static struct yaml_node *copy_node(struct builder *b, const struct yaml_node *fr
 /* The anchor that an alias names, or NULL after adding a problem. */
 static const struct anchor *find_anchor(struct builder *b, const char *name, struct mark at)
 {
-	const struct name *slot = names_find(&b->names, NULL, name);
-	const struct anchor *a = slot ? &b->anchors.v[slot->index] : NULL;
+	int i = keyset_find_text(&b->names, 0, name);
+	const struct anchor *a = i < 0 ? NULL : &b->anchors.v[i];
 
 	if (!a)
 		problems_add(b->p, at, "the alias '*%s' has no anchor '&%s' before it", name, name);
@@ -546,7 +551,7 @@ int yaml_parse(struct yaml *y, const char *name, const char *text, size_t len, s
 	if (b.failed || !y->root)
 		y->root =
 		    new_node(&b, YAML_NULL, (struct mark){.file = b.name, .line = 1, .column = 1});
-	names_done(&b.names);
+	keyset_done(&b.names);
 	arena_done(&b.scratch);
 	return b.failed ? -EINVAL : 0;
 }

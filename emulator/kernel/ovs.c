@@ -20,6 +20,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/base/hash.h"
 #include "core/base/mem.h"
 #include "emulator/kernel/netns.h"
 #include "emulator/kernel/nl.h"
@@ -52,15 +53,13 @@ struct ovs {
 
 const char *ovs_dir(char path[static OVS_PATH], const char *ns)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a: names that are cut stay different */
-
 	if (strlen(ns) <= OVS_NAME_MAX) {
 		snprintf(path, OVS_PATH, OVS_BASE "/%s", ns);
 		return path;
 	}
-	for (const char *c = ns; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 16777619u;
-	snprintf(path, OVS_PATH, OVS_BASE "/%.*s-%08x", OVS_NAME_MAX - 9, ns, hash);
+	/* Names that are cut stay different. */
+	snprintf(path, OVS_PATH, OVS_BASE "/%.*s-%08x", OVS_NAME_MAX - 9, ns,
+		 (unsigned)hash_fnv(ns, strlen(ns), 0));
 	return path;
 }
 

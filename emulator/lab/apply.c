@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/keyset.h"
 #include "emulator/kernel/addr.h"
 #include "emulator/kernel/ethtool.h"
 #include "emulator/kernel/link.h"
@@ -47,9 +48,8 @@ struct apply {
 	const struct plan *plan;
 	struct arena arena;
 	VEC(struct apply_ns) ns;
-	int *slots; /* hash table of namespace names: index + 1 */
-	size_t n_slots;
-	int *ns_of; /* of each operation: index of its namespace */
+	struct keyset names; /* of namespaces: indices */
+	int *ns_of;	     /* of each operation: index of its namespace */
 	/* Operations of the running phase by namespace: op[start[k]] … op[start[k+1]-1]. */
 	size_t *start, *op;
 	atomic_size_t next; /* job */
@@ -69,53 +69,33 @@ struct apply_job {
 	struct err err;
 };
 
-static size_t apply_hash(const char *s)
+static void apply_add_ns(struct apply *a, const char *name)
 {
-	size_t h = 5381;
-
-	while (*s)
-		h = h * 33 + (unsigned char)*s++;
-	return h;
-}
-
-/* Index of the namespace, added where it is new. */
-static int apply_ns_index(struct apply *a, const char *name)
-{
-	size_t i = apply_hash(name) % a->n_slots;
-
-	for (; a->slots[i]; i = (i + 1) % a->n_slots)
-		if (!strcmp(a->ns.v[a->slots[i] - 1].name, name))
-			return a->slots[i] - 1;
-	struct apply_ns *ns = VEC_ADD(&a->arena, &a->ns);
-	ns->name = name;
-	ns->ns = NETNS_INIT;
-	a->slots[i] = (int)a->ns.n;
-	return a->slots[i] - 1;
+	if (keyset_add_text(&a->names, 0, name, (int)a->ns.n))
+		*VEC_ADD(&a->arena, &a->ns) = (struct apply_ns){name, NETNS_INIT};
 }
 
 static void apply_init(struct apply *a, const struct plan *plan, struct err *err)
 {
 	*a = (struct apply){.plan = plan, .lock = PTHREAD_MUTEX_INITIALIZER, .err = err};
 	arena_init(&a->arena);
-	size_t n_ns = 0, n = plan->ops.n;
-	VEC_FOREACH (op, &plan->ops)
-		n_ns += op->kind == OP_NETNS;
-	a->n_slots = 2 * n_ns + 16;
-	a->slots = arena_alloc(&a->arena, a->n_slots * sizeof(*a->slots));
+	keyset_init(&a->names);
+	size_t n = plan->ops.n;
 	a->ns_of = arena_alloc(&a->arena, (n + 1) * sizeof(*a->ns_of));
 	a->op = arena_alloc(&a->arena, (n + 1) * sizeof(*a->op));
-	a->start = arena_alloc(&a->arena, (n_ns + 2) * sizeof(*a->start));
+	VEC_FOREACH (op, &plan->ops)
+		if (op->kind == OP_NETNS)
+			apply_add_ns(a, op->ns);
+	a->start = arena_alloc(&a->arena, (a->ns.n + 2) * sizeof(*a->start));
 	for (size_t i = 0; i < n; i++)
-		if (plan->ops.v[i].kind == OP_NETNS)
-			apply_ns_index(a, plan->ops.v[i].ns);
-	for (size_t i = 0; i < n; i++)
-		a->ns_of[i] = apply_ns_index(a, plan->ops.v[i].ns);
+		a->ns_of[i] = keyset_find_text(&a->names, 0, plan->ops.v[i].ns);
 }
 
 static void apply_done(struct apply *a)
 {
 	VEC_FOREACH (ns, &a->ns)
 		netns_close(&ns->ns);
+	keyset_done(&a->names);
 	arena_done(&a->arena);
 }
 
@@ -162,7 +142,7 @@ static int apply_lo_up(struct apply_job *j, const struct op *op)
 static int apply_veth(struct apply_job *j, const struct op *op)
 {
 	struct link_spec a = apply_spec(&op->veth.a), b = apply_spec(&op->veth.b);
-	int peer = apply_ns_index(j->a, op->veth.b.ns);
+	int peer = keyset_find_text(&j->a->names, 0, op->veth.b.ns);
 
 	link_veth(&j->batch, &a, &b, j->a->ns.v[peer].ns.fd);
 	return 0;

@@ -15,7 +15,7 @@
 #define VPCLAB_MODEL_COMPILE_H
 
 #include "emulator/model/cloud.h"
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 
 struct compile_l2 {	    /* a layer 2 between the hosts; number 0 is the shared one */
 	const char *name;   /* "" for the shared one */

@@ -7,16 +7,18 @@
 
 #include <string.h>
 
+#include "core/base/hash.h"
+
 #define DIGITS	 6 /* of hash in a short form */
 #define HEAD_MIN 8 /* bytes of a short form for head, dash and digits */
 
 /* `text` in at most `max` bytes: its start and digits of its hash. */
 static const char *shorten(struct arena *a, const char *text, size_t max, uint64_t seed)
 {
-	uint64_t hash = keyset_hash(text, strlen(text), seed);
+	uint64_t hash = hash_fnv(text, strlen(text), seed);
 
 	return arena_printf(a, "%.*s-%06x", (int)(max - DIGITS - 1), text,
-			    (unsigned)(hash & 0xffffff));
+			    (unsigned)((hash ^ hash >> 29) & 0xffffff));
 }
 
 void ifname_pick(struct keyset *taken, struct arena *a, const struct ifname_want *want,

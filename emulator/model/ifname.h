@@ -6,7 +6,7 @@
 #ifndef VPCLAB_MODEL_IFNAME_H
 #define VPCLAB_MODEL_IFNAME_H
 
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 
 #define IFNAME_LEN    15  /* IFNAMSIZ - 1 */
 #define IFNAME_ALTLEN 127 /* ALTIFNAMSIZ - 1 */

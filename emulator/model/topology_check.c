@@ -8,7 +8,7 @@
 #include <netinet/in.h>
 
 #include "core/base/units.h"
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 #include "emulator/model/parse.h"
 
 #define FRAME_BYTES  14	  /* Ethernet header: a queue holds frames */

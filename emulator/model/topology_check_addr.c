@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 #include "emulator/model/parse.h"
 
 struct check {

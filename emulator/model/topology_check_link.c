@@ -6,7 +6,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 #include "emulator/model/parse.h"
 
 struct check {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 #include "emulator/model/topology.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

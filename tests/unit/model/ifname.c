@@ -155,25 +155,6 @@ static void test_same_input_same_names(void **state)
 	names_done(&b);
 }
 
-static void test_keyset(void **state)
-{
-	struct keyset s;
-
-	(void)state;
-	keyset_init(&s);
-	assert_int_equal(keyset_find_text(&s, 0, "a"), -1);
-	for (int i = 0; i < 1000; i++) {
-		autofree char *key = mem_printf("%d", i);
-
-		assert_true(keyset_add_text(&s, i % 2, key, i));
-		assert_false(keyset_add_text(&s, i % 2, key, -5));
-	}
-	assert_int_equal(keyset_find_text(&s, 1, "999"), 999);
-	assert_int_equal(keyset_find_text(&s, 0, "999"), -1);
-	assert_int_equal(keyset_find(&s, 0, "998x", 3), 998);
-	keyset_done(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,7 +165,6 @@ int main(void)
 	    cmocka_unit_test(test_very_long_names),
 	    cmocka_unit_test(test_thousands_of_like_names),
 	    cmocka_unit_test(test_same_input_same_names),
-	    cmocka_unit_test(test_keyset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

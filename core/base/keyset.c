@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keyset: an open-addressing hash table of byte strings. It never forgets a key and keeps no order.
- * Used by the topology checks and by the compilation, where thousands of names meet.
+ * keyset: a hash table of byte strings with open addressing, at most three quarters full. It never
+ * forgets a key and keeps no order.
  */
-#include "emulator/model/keyset.h"
+#include "core/base/keyset.h"
 
 #include <string.h>
+
+#include "core/base/hash.h"
 
 struct keyset_entry {
 	const void *key; /* NULL: free */
 	size_t len;
-	int scope, value;
+	uint64_t scope;
+	int value;
 };
 
 void keyset_init(struct keyset *s)
@@ -26,21 +29,12 @@ void keyset_done(struct keyset *s)
 	arena_done(&s->arena);
 }
 
-uint64_t keyset_hash(const void *key, size_t len, uint64_t seed)
-{
-	const uint8_t *b = key;
-	uint64_t h = UINT64_C(14695981039346656037) ^ (seed * UINT64_C(0x9e3779b97f4a7c15));
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ b[i]) * UINT64_C(1099511628211);
-	return h ^ (h >> 29);
-}
-
 /* The entry with this key, or the free one where it belongs. The table is never full. */
-static struct keyset_entry *find_slot(const struct keyset *s, int scope, const void *key,
+static struct keyset_entry *find_slot(const struct keyset *s, uint64_t scope, const void *key,
 				      size_t len)
 {
-	size_t i = keyset_hash(key, len, (uint64_t)(unsigned)scope) & (s->cap - 1);
+	uint64_t hash = hash_fnv(key, len, scope);
+	size_t i = (hash ^ hash >> 29) & (s->cap - 1);
 
 	for (;; i = (i + 1) & (s->cap - 1)) {
 		struct keyset_entry *e = &s->v[i];
@@ -67,7 +61,9 @@ static void grow(struct keyset *s)
 	free(old.v);
 }
 
-bool keyset_add(struct keyset *s, int scope, const void *key, size_t len, int value)
+/* The key's entry, made when it was not there (then *fresh). */
+static struct keyset_entry *take(struct keyset *s, uint64_t scope, const void *key, size_t len,
+				 bool *fresh)
 {
 	struct keyset_entry *e;
 	char *copy;
@@ -75,21 +71,39 @@ bool keyset_add(struct keyset *s, int scope, const void *key, size_t len, int va
 	if (s->n * 4 >= s->cap * 3)
 		grow(s);
 	e = find_slot(s, scope, key, len);
-	if (e->key)
-		return false;
+	*fresh = !e->key;
+	if (!*fresh)
+		return e;
 	copy = arena_alloc(&s->arena, len + 1);
 	memcpy(copy, key, len);
-	*e = (struct keyset_entry){.key = copy, .len = len, .scope = scope, .value = value};
+	*e = (struct keyset_entry){.key = copy, .len = len, .scope = scope};
 	s->n++;
-	return true;
+	return e;
 }
 
-bool keyset_add_text(struct keyset *s, int scope, const char *key, int value)
+bool keyset_add(struct keyset *s, uint64_t scope, const void *key, size_t len, int value)
+{
+	bool fresh;
+	struct keyset_entry *e = take(s, scope, key, len, &fresh);
+
+	if (fresh)
+		e->value = value;
+	return fresh;
+}
+
+bool keyset_add_text(struct keyset *s, uint64_t scope, const char *key, int value)
 {
 	return keyset_add(s, scope, key, strlen(key), value);
 }
 
-int keyset_find(const struct keyset *s, int scope, const void *key, size_t len)
+void keyset_set_text(struct keyset *s, uint64_t scope, const char *key, int value)
+{
+	bool fresh;
+
+	take(s, scope, key, strlen(key), &fresh)->value = value;
+}
+
+int keyset_find(const struct keyset *s, uint64_t scope, const void *key, size_t len)
 {
 	const struct keyset_entry *e;
 
@@ -99,7 +113,7 @@ int keyset_find(const struct keyset *s, int scope, const void *key, size_t len)
 	return e->key ? e->value : -1;
 }
 
-int keyset_find_text(const struct keyset *s, int scope, const char *key)
+int keyset_find_text(const struct keyset *s, uint64_t scope, const char *key)
 {
 	return keyset_find(s, scope, key, strlen(key));
 }

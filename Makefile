@@ -7,7 +7,7 @@ DESTDIR ?=
 CC      ?= cc
 WERROR  ?= $(if $(CI),-Werror)
 OPT     ?= -O2 -g
-PACKAGES = libnl-3.0 libnl-route-3.0 libmnl libnftnl libfyaml jansson libRmath
+PACKAGES = libmnl libnftnl libfyaml jansson libRmath
 VERSION := 0.1.0
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DVPCLAB_VERSION='"$(VERSION)"'

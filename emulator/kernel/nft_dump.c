@@ -13,6 +13,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 
+#include "core/base/keyset.h"
 #include "core/base/str.h"
 #include "emulator/kernel/nft_hook.h"
 #include "emulator/kernel/nft_print.h"
@@ -299,45 +300,94 @@ void nft_expect_arpreply(struct nft_ruleset *out, const struct nft_arpreply *a)
 	nftnl_rule_free(r);
 }
 
-/* The i-th line of a kind of a chain, or NULL. */
-static const struct nft_line *nft_ruleset_nth(const struct nft_ruleset *r, const char *chain,
-					      bool rule, size_t i)
+/* Where each line of a ruleset stands, and which line stands at a place. */
+struct nft_places {
+	struct arena arena;
+	struct nft_at {
+		int chain;
+		size_t index; /* among the lines of its kind in the chain */
+	} * of;
+	struct keyset lines; /* by place */
+};
+
+/* `chains` numbers the chains (scope: rules or not) of both rulesets alike. */
+static void nft_places_init(struct nft_places *p, const struct nft_ruleset *r,
+			    struct keyset *chains)
 {
-	VEC_FOREACH (line, &r->lines) {
-		if (line->rule == rule && !strcmp(line->chain, chain) && i-- == 0)
-			return line;
+	struct {
+		VEC(size_t) n; /* lines so far, by chain */
+	} count = {0};
+
+	arena_init(&p->arena);
+	keyset_init(&p->lines);
+	p->of = arena_alloc(&p->arena, (r->lines.n + 1) * sizeof(*p->of));
+	for (size_t i = 0; i < r->lines.n; i++) {
+		const struct nft_line *line = &r->lines.v[i];
+		struct nft_at *at = &p->of[i];
+
+		keyset_add_text(chains, line->rule, line->chain, (int)chains->n);
+		at->chain = keyset_find_text(chains, line->rule, line->chain);
+		while (count.n.n <= (size_t)at->chain)
+			*VEC_ADD(&p->arena, &count.n) = 0;
+		at->index = count.n.v[at->chain]++;
+		keyset_add(&p->lines, (uint64_t)at->chain, &at->index, sizeof(at->index), (int)i);
 	}
-	return NULL;
 }
 
-/* Lines of `a` that `b` lacks or has otherwise; `both`: a difference is told (else only a lack). */
-static void nft_ruleset_against(const struct nft_ruleset *a, const struct nft_ruleset *b, bool both,
-				const char *prefix, struct strbuf *out, size_t *n)
+static void nft_places_done(struct nft_places *p)
 {
-	for (size_t k = 0; k < a->lines.n; k++) {
-		const struct nft_line *line = &a->lines.v[k];
-		size_t index = 0;
-		for (size_t i = 0; i < k; i++)
-			index += a->lines.v[i].rule == line->rule &&
-				 !strcmp(a->lines.v[i].chain, line->chain);
-		const struct nft_line *other = nft_ruleset_nth(b, line->chain, line->rule, index);
-		if (other && (!both || !strcmp(other->text, line->text)))
+	keyset_done(&p->lines);
+	arena_done(&p->arena);
+}
+
+struct nft_compare {
+	const struct nft_ruleset *ruleset[2]; /* expected, actual */
+	struct nft_places places[2];
+	const char *prefix;
+	struct strbuf *out;
+	size_t *n;
+};
+
+/* Lines of one side that the other lacks; of the expected side also those that it has otherwise. */
+static void nft_compare_side(struct nft_compare *c, bool actual)
+{
+	const struct nft_ruleset *r = c->ruleset[actual], *others = c->ruleset[!actual];
+
+	for (size_t k = 0; k < r->lines.n; k++) {
+		const struct nft_line *line = &r->lines.v[k], *other;
+		const struct nft_at *at = &c->places[actual].of[k];
+		int i = keyset_find(&c->places[!actual].lines, (uint64_t)at->chain, &at->index,
+				    sizeof(at->index));
+
+		other = i < 0 ? NULL : &others->lines.v[i];
+		if (other && (actual || !strcmp(other->text, line->text)))
 			continue;
-		(*n)++;
-		strbuf_addf(out, "%snft %s", prefix, line->chain);
+		(*c->n)++;
+		strbuf_addf(c->out, "%snft %s", c->prefix, line->chain);
 		if (line->rule)
-			strbuf_addf(out, " rule %zu", index + 1);
-		if (!other)
-			strbuf_addf(out, ": %s: %s\n", both ? "missing" : "not planned",
-				    line->text);
+			strbuf_addf(c->out, " rule %zu", at->index + 1);
+		if (other)
+			strbuf_addf(c->out, ": planned \"%s\", is \"%s\"\n", line->text,
+				    other->text);
 		else
-			strbuf_addf(out, ": planned \"%s\", is \"%s\"\n", line->text, other->text);
+			strbuf_addf(c->out, ": %s: %s\n", actual ? "not planned" : "missing",
+				    line->text);
 	}
 }
 
 void nft_ruleset_compare(const struct nft_ruleset *expected, const struct nft_ruleset *actual,
 			 const char *prefix, struct strbuf *out, size_t *n)
 {
-	nft_ruleset_against(expected, actual, true, prefix, out, n);
-	nft_ruleset_against(actual, expected, false, prefix, out, n);
+	struct nft_compare c = {
+	    .ruleset = {expected, actual}, .prefix = prefix, .out = out, .n = n};
+	struct keyset chains;
+
+	keyset_init(&chains);
+	for (int side = 0; side < 2; side++)
+		nft_places_init(&c.places[side], c.ruleset[side], &chains);
+	for (int side = 0; side < 2; side++)
+		nft_compare_side(&c, side);
+	for (int side = 0; side < 2; side++)
+		nft_places_done(&c.places[side]);
+	keyset_done(&chains);
 }

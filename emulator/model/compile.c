@@ -261,6 +261,7 @@ static void compile_init(struct compile *c)
 	keyset_init(&c->ifnames);
 	keyset_init(&c->taken);
 	keyset_init(&c->nodes);
+	keyset_init(&c->joined);
 	choose_modes(c);
 	init_networks(c);
 	init_hosts(c);
@@ -273,6 +274,7 @@ static void compile_done(struct compile *c)
 	keyset_done(&c->ifnames);
 	keyset_done(&c->taken);
 	keyset_done(&c->nodes);
+	keyset_done(&c->joined);
 	arena_done(&c->scratch);
 }
 

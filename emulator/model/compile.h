@@ -66,6 +66,7 @@ struct compile {
 	struct keyset ifnames; /* scope: node */
 	struct keyset taken;   /* addresses; scope: network */
 	struct keyset nodes;   /* names of nodes; scope 0 */
+	struct keyset joined;  /* pairs of cloud nodes: scope 0 by a link, scope 1 by several */
 	VEC(int) next_ifindex; /* by node */
 	VEC(struct compile_l2) l2s;
 	struct compile_net *nets;

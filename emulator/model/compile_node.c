@@ -67,21 +67,33 @@ struct ends { /* of one link */
 	int dev[2];
 };
 
+struct pair { /* of nodes that a link joins, whichever end is which */
+	int less, more;
+};
+
+static struct pair pair_of(const struct cloud_link *l)
+{
+	int a = l->end[0].node.index, b = l->end[1].node.index;
+
+	return a < b ? (struct pair){a, b} : (struct pair){b, a};
+}
+
+static void note_pairs(struct compile *c)
+{
+	VEC_FOREACH (l, &c->t->links) {
+		struct pair pair = pair_of(l);
+
+		if (!keyset_add(&c->joined, 0, &pair, sizeof(pair), 0))
+			keyset_add(&c->joined, 1, &pair, sizeof(pair), 0);
+	}
+}
+
 /* "r–b", and with interfaces where two links join the same nodes. */
 static const char *link_name(struct compile *c, const struct cloud_link *l)
 {
-	int same = 0;
+	struct pair pair = pair_of(l);
 
-	VEC_FOREACH (other, &c->t->links) {
-		for (int i = 0; i < 2; i++) {
-			if (other->end[i].node.index == l->end[0].node.index &&
-			    other->end[!i].node.index == l->end[1].node.index) {
-				same++;
-				break;
-			}
-		}
-	}
-	if (same < 2)
+	if (keyset_find(&c->joined, 1, &pair, sizeof(pair)) < 0)
 		return arena_printf(&c->w->arena, "%s–%s", l->end[0].node.name,
 				    l->end[1].node.name);
 	return arena_printf(&c->w->arena, "%s:%s–%s:%s", l->end[0].node.name, l->end[0].ifname,
@@ -224,6 +236,7 @@ void compile_node_all(struct compile *c)
 
 	for (size_t i = 0; i < n; i++)
 		nodes[i] = add_node(c, &c->t->nodes.v[i], &bridges[i]);
+	note_pairs(c);
 	VEC_FOREACH (l, &c->t->links)
 		add_link(c, l, nodes, bridges);
 	for (size_t i = 0; i < n; i++) {

@@ -66,7 +66,8 @@ struct compile {
 	struct keyset ifnames; /* scope: node */
 	struct keyset taken;   /* addresses; scope: network */
 	struct keyset nodes;   /* names of nodes; scope 0 */
-	struct keyset joined;  /* pairs of cloud nodes: scope 0 by a link, scope 1 by several */
+	struct keyset joined;  /* pairs of cloud nodes: scope 0 by a link, scope 1 by several;
+				* scope 2: names of links */
 	VEC(int) next_ifindex; /* by node */
 	VEC(struct compile_l2) l2s;
 	struct compile_net *nets;

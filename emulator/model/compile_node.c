@@ -88,15 +88,18 @@ static void note_pairs(struct compile *c)
 	}
 }
 
-/* "r–b", and with interfaces where two links join the same nodes. */
+/* "r-b", and with interfaces where that could be two links: what users type must be one. */
 static const char *link_name(struct compile *c, const struct cloud_link *l)
 {
 	struct pair pair = pair_of(l);
+	const char *name =
+	    arena_printf(&c->w->arena, "%s-%s", l->end[0].node.name, l->end[1].node.name);
 
-	if (keyset_find(&c->joined, 1, &pair, sizeof(pair)) < 0)
-		return arena_printf(&c->w->arena, "%s–%s", l->end[0].node.name,
-				    l->end[1].node.name);
-	return arena_printf(&c->w->arena, "%s:%s–%s:%s", l->end[0].node.name, l->end[0].ifname,
+	/* "a-b" to "c" and "a" to "b-c" would be called alike. */
+	if (keyset_find(&c->joined, 1, &pair, sizeof(pair)) < 0 &&
+	    keyset_add_text(&c->joined, 2, name, 0))
+		return name;
+	return arena_printf(&c->w->arena, "%s:%s-%s:%s", l->end[0].node.name, l->end[0].ifname,
 			    l->end[1].node.name, l->end[1].ifname);
 }
 

@@ -161,7 +161,7 @@ struct wire_nat {
  * else a middle device in NODE_WIRES, or the tap for a vNIC's cap.
  */
 struct wire_link {
-	const char *name; /* "h1 uplink", "client vNIC", "r–b" */
+	const char *name; /* "h1 uplink", "client vNIC", "r-b" */
 	int dev_a, dev_b;
 	struct wire_rate ab, ba;
 	int shaper_ab, shaper_ba;

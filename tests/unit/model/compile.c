@@ -262,6 +262,21 @@ static void test_other_l2(void **state)
 
 /* ---- wire level ---- */
 
+static void test_link_names(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	lab_init(&l, "version: 1\nnodes: {a: {}, b: {}, a-b: {}, b-a: {}}\nlinks:\n"
+		     "  - {endpoints: [\"a:e0\", \"b-a:e0\"]}\n"
+		     "  - {endpoints: [\"a-b:e1\", \"a:e1\"]}\n"
+		     "  - {endpoints: [\"a:e2\", \"b:e2\"]}\n");
+	assert_string_equal(l.w.links.v[0].name, "a-b-a");
+	assert_string_equal(l.w.links.v[1].name, "a-b:e1-a:e1");
+	assert_string_equal(l.w.links.v[2].name, "a-b");
+	lab_done(&l);
+}
+
 static void test_dumbbell(void **state)
 {
 	const struct wire_link *link;
@@ -276,10 +291,10 @@ static void test_dumbbell(void **state)
 			  "10.0.1.0/24 dev eth1 src 10.0.1.254\n"
 			  "10.0.2.0/24 dev eth2 src 10.0.2.254\n");
 	assert_string_equal(lab_sysctl(&l, "r", "net/ipv4/ip_forward"), "1");
-	link = lab_link(&l, "a–r");
+	link = lab_link(&l, "a-r");
 	assert_int_equal(link->ab.bps, 0);
 	assert_int_equal(l.w.devs.v[link->dev_a].peer, link->dev_b);
-	link = lab_link(&l, "r–b");
+	link = lab_link(&l, "r-b");
 	assert_int_equal(link->ab.basis, BASIS_L2);
 	assert_int_equal(link->ab.queue_ns, 20000000);
 	/* The router shapes itself; what the machine sends is shaped after it left the machine. */
@@ -302,16 +317,16 @@ static void test_directions(void **state)
 	lab_init(&l, "version: 1\nnodes: {a: {}, b: {}, s: {kind: switch}}\nlinks:\n"
 		     "  - {endpoints: [\"a:e0\", \"b:e0\"], rate: 10mbit, ba: {rate: 1mbit, basis: "
 		     "l3}}\n"
-		     "  - {endpoints: [\"a:e1\", \"b:e1\"], ab: {rate: 5mbit}}\n"
+		     "  - {endpoints: [\"b:e1\", \"a:e1\"], ab: {rate: 5mbit}}\n"
 		     "  - {endpoints: [\"a:e2\", \"s:p1\"], mtu: 9000, ba: {rate: 5mbit}}\n");
-	assert_int_equal(lab_link(&l, "a:e0–b:e0")->ab.bps, 10000000);
-	assert_int_equal(lab_link(&l, "a:e0–b:e0")->ba.bps, 1000000);
-	assert_int_equal(lab_link(&l, "a:e0–b:e0")->ba.basis, BASIS_L3);
-	assert_int_equal(lab_link(&l, "a:e0–b:e0")->shaper_ab, lab_dev(&l, "wires", "b-e0"));
-	assert_int_equal(lab_link(&l, "a:e0–b:e0")->shaper_ba, lab_dev(&l, "wires", "a-e0"));
-	assert_int_equal(lab_link(&l, "a:e1–b:e1")->shaper_ba, -1);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ab.bps, 10000000);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.bps, 1000000);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.basis, BASIS_L3);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->shaper_ab, lab_dev(&l, "wires", "b-e0"));
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->shaper_ba, lab_dev(&l, "wires", "a-e0"));
+	assert_int_equal(lab_link(&l, "b:e1-a:e1")->shaper_ba, -1);
 	/* Only the switch's direction is shaped, by the switch: no middle. */
-	assert_int_equal(lab_link(&l, "a–s")->shaper_ba, lab_dev(&l, "s", "p1"));
+	assert_int_equal(lab_link(&l, "a-s")->shaper_ba, lab_dev(&l, "s", "p1"));
 	assert_int_equal(lab_dev_at(&l, "a", "e2")->peer, lab_dev(&l, "s", "p1"));
 	assert_int_equal(lab_dev_at(&l, "s", "br0")->mtu, 9000);
 	assert_int_equal(lab_dev_at(&l, "s", "p1")->master, lab_dev(&l, "s", "br0"));
@@ -402,6 +417,7 @@ int main(void)
 	    cmocka_unit_test(test_endpoints),
 	    cmocka_unit_test(test_underlay),
 	    cmocka_unit_test(test_other_l2),
+	    cmocka_unit_test(test_link_names),
 	    cmocka_unit_test(test_dumbbell),
 	    cmocka_unit_test(test_directions),
 	    cmocka_unit_test(test_sysctls),

@@ -104,6 +104,7 @@ int compile_dev_veth(struct compile *c, const struct compile_dev *a, const struc
 void compile_dev_addr(struct compile *c, int dev, const struct ip *ip, int len);
 void compile_dev_route(struct compile *c, int dev, const struct prefix *dst, const struct ip *via);
 void compile_dev_default(struct compile *c, int dev, const struct ip *via);
+/* The last value of a key counts. */
 void compile_dev_sysctl(struct compile *c, int node, const char *key, const char *value);
 /* Whether the node speaks IPv6, and what every such node sets. */
 void compile_dev_ipv6(struct compile *c, int node, bool has_ipv6, bool forward);

@@ -122,8 +122,16 @@ void compile_dev_default(struct compile *c, int dev, const struct ip *via)
 
 void compile_dev_sysctl(struct compile *c, int node, const char *key, const char *value)
 {
-	struct wire_sysctl *s = VEC_ADD(&c->w->arena, &c->w->nodes.v[node].sysctls);
+	struct wire_node *n = &c->w->nodes.v[node];
+	struct wire_sysctl *s;
 
+	VEC_FOREACH (earlier, &n->sysctls) {
+		if (!str_eq(earlier->key, key))
+			continue;
+		earlier->value = arena_strdup(&c->w->arena, value);
+		return;
+	}
+	s = VEC_ADD(&c->w->arena, &n->sysctls);
 	s->key = arena_strdup(&c->w->arena, key);
 	s->value = arena_strdup(&c->w->arena, value);
 	/* A kernel without IPv6 or br_netfilter has nothing to switch off. */

@@ -41,6 +41,12 @@ static void add_node(struct compile *c, struct eip *e, int public_bridge)
 	compile_dev_sysctl(c, e->node, "net/ipv4/ip_forward", "1");
 	compile_dev_rp_filter_off(c, e->node);
 	/*
+	 * ZStack's agent leaves this as the kernel has it, which is on; a new namespace takes over
+	 * the machine's own setting. (Its vRouter switches it off: compile_router.c.)
+	 */
+	compile_dev_sysctl(c, e->node, "net/ipv4/conf/all/send_redirects", "1");
+	compile_dev_sysctl(c, e->node, "net/ipv4/conf/default/send_redirects", "1");
+	/*
 	 * Both sides may be on one wire here. An address is answered for only where it is, else the
 	 * VIP would have two MACs and the way to it would be chance.
 	 */

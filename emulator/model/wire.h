@@ -30,7 +30,7 @@ enum node_kind {
 enum bridge_engine { ENGINE_LINUX, ENGINE_OVS };
 
 struct wire_sysctl {
-	const char *key; /* with slashes, below /proc/sys: "net/ipv4/ip_forward" */
+	const char *key; /* with slashes, below /proc/sys: "net/ipv4/ip_forward"; once a node */
 	const char *value;
 	bool optional; /* a kernel without this file is fine */
 };

@@ -80,6 +80,8 @@ ip netns exec br-public_192_0_2_50 sh -eu <<'END'
 echo 1 >/proc/sys/net/ipv4/ip_forward
 echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 echo 0 >/proc/sys/net/ipv4/conf/default/rp_filter
+echo 1 >/proc/sys/net/ipv4/conf/all/send_redirects
+echo 1 >/proc/sys/net/ipv4/conf/default/send_redirects
 echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
 [ ! -e /proc/sys/net/ipv6/conf/all/disable_ipv6 ] || echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 END
@@ -88,6 +90,8 @@ ip netns exec br-public_192_0_2_51 sh -eu <<'END'
 echo 1 >/proc/sys/net/ipv4/ip_forward
 echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 echo 0 >/proc/sys/net/ipv4/conf/default/rp_filter
+echo 1 >/proc/sys/net/ipv4/conf/all/send_redirects
+echo 1 >/proc/sys/net/ipv4/conf/default/send_redirects
 echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
 [ ! -e /proc/sys/net/ipv6/conf/all/disable_ipv6 ] || echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 END

@@ -336,11 +336,17 @@ static void test_directions(void **state)
 static void test_sysctls(void **state)
 {
 	struct lab l;
+	size_t n = 0;
 
 	(void)state;
 	lab_init(&l, "version: 1\nnodes:\n  a:\n    sysctls: {net.ipv4.ip_forward: 1, "
 		     "net/ipv4/conf/eth0.5/rp_filter: 2}\n");
-	assert_string_equal(lab_sysctl(&l, "a", "net/ipv4/ip_forward"), "1"); /* theirs is last */
+	/* Theirs instead of ours, not after it: the lab is to be what each line of its plan says.
+	 */
+	assert_string_equal(lab_sysctl(&l, "a", "net/ipv4/ip_forward"), "1");
+	VEC_FOREACH (s, &l.w.nodes.v[lab_node(&l, "a")].sysctls)
+		n += str_eq(s->key, "net/ipv4/ip_forward");
+	assert_int_equal(n, 1);
 	assert_string_equal(lab_sysctl(&l, "a", "net/ipv4/conf/eth0.5/rp_filter"), "2");
 	lab_done(&l);
 }

@@ -35,6 +35,9 @@ static void test_eip_devices(void **state)
 	assert_int_equal(lab_dev_at(&l, "h2", "flat-eip_o")->master,
 			 lab_dev(&l, "h2", "br-public"));
 	assert_string_equal(lab_sysctl(&l, EIP_NS, "net/ipv4/ip_forward"), "1");
+	/* Not what the machine happens to have. */
+	assert_string_equal(lab_sysctl(&l, EIP_NS, "net/ipv4/conf/all/send_redirects"), "1");
+	assert_string_equal(lab_sysctl(&l, EIP_NS, "net/ipv4/conf/default/send_redirects"), "1");
 	lab_done(&l);
 }
 

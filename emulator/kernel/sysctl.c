@@ -40,7 +40,7 @@ int sysctl_set(const char *key, const char *value, struct err *err)
 	return 0;
 }
 
-static void sysctl_squeeze(char *s)
+void sysctl_squeeze(char *s)
 {
 	char *to = s;
 

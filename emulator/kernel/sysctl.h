@@ -10,7 +10,11 @@
 /* `key` with slashes: "net/ipv4/ip_forward". -ENOENT where this kernel has no such file. */
 int sysctl_set(const char *key, const char *value, struct err *err);
 
-/* Reads at most size - 1 bytes; blanks inside are one space each, the end is trimmed. */
+/* Reads at most size - 1 bytes, which sysctl_squeeze() brings into form. */
 int sysctl_get(const char *key, char *value, size_t size, struct err *err);
+
+/* Blanks at both ends go, those inside become one space each: the kernel's tabs, a user's spaces.
+ */
+void sysctl_squeeze(char *value);
 
 #endif

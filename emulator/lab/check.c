@@ -19,6 +19,8 @@
 #include "emulator/lab/check_node.h"
 #include "emulator/lab/count_inside.h"
 
+#define SYSCTL_VALUE 4096
+
 void check_say(struct check_node *c, const char *fmt, ...)
 {
 	char text[512];
@@ -48,21 +50,22 @@ const char *check_name(const struct check_node *c, int ifindex)
 
 static int check_sysctls(struct check_node *c, struct err *err)
 {
-	char value[128];
+	char value[SYSCTL_VALUE];
 
 	CHECK_FOREACH (op, c, OP_SYSCTL) {
+		autofree char *planned = mem_strdup(op->sysctl.value);
 		struct err e = ERR_INIT;
 		int rc = sysctl_get(op->sysctl.key, value, sizeof(value), &e);
 		if (rc == -ENOENT && op->sysctl.optional)
 			continue;
+		sysctl_squeeze(planned);
 		if (rc == -ENOENT) {
 			check_say(c, "sysctl %s is not there", op->sysctl.key);
 		} else if (rc < 0) {
 			*err = e;
 			return rc;
-		} else if (strcmp(value, op->sysctl.value) != 0) {
-			check_say(c, "sysctl %s planned %s, is %s", op->sysctl.key,
-				  op->sysctl.value, value);
+		} else if (strcmp(value, planned) != 0) {
+			check_say(c, "sysctl %s planned %s, is %s", op->sysctl.key, planned, value);
 		}
 	}
 	return 0;

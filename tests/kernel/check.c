@@ -174,6 +174,29 @@ static void each_change(void **state)
 	}
 }
 
+/* A user may part the values of a sysctl by as many blanks as he likes; the kernel has tabs. */
+static void blanks_in_a_sysctl(void **state)
+{
+	autostr struct strbuf same = {0}, other = {0};
+	struct op *op = VEC_ADD(&lab.plan.arena, &lab.plan.ops);
+
+	(void)state;
+	sh("ip netns exec client sysctl -qw net.ipv4.ip_local_port_range='32768 60999'");
+	*op = (struct op){
+	    .kind = OP_SYSCTL,
+	    .ns = "client",
+	    .sysctl = {"net/ipv4/ip_local_port_range", " 32768   60999", false},
+	};
+	check(&same);
+	op->sysctl.value = "32768  60998";
+	check(&other);
+	lab.plan.ops.n--;
+	assert_null(strstr(strbuf_text(&same), "ip_local_port_range"));
+	assert_non_null(strstr(strbuf_text(&other),
+			       "client: sysctl net/ipv4/ip_local_port_range planned 32768 60998, "
+			       "is 32768 60999\n"));
+}
+
 static void missing_namespace(void **state)
 {
 	autostr struct strbuf out = {0};
@@ -187,9 +210,8 @@ static void missing_namespace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing),
-	    cmocka_unit_test(other_topologies),
-	    cmocka_unit_test(each_change),
+	    cmocka_unit_test(nothing),		 cmocka_unit_test(other_topologies),
+	    cmocka_unit_test(each_change),	 cmocka_unit_test(blanks_in_a_sysctl),
 	    cmocka_unit_test(missing_namespace),
 	};
 

@@ -67,3 +67,12 @@ bool cloud_is_host_address(const struct prefix *cidr, const struct ip *ip)
 	}
 	return false;
 }
+
+bool cloud_node_has_ipv6(const struct cloud_node *node)
+{
+	VEC_FOREACH (a, &node->addresses) {
+		if (a->prefix.ip.family == AF_INET6)
+			return true;
+	}
+	return false;
+}

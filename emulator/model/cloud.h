@@ -203,5 +203,7 @@ bool cloud_is_host_address(const struct prefix *cidr, const struct ip *ip);
 
 /* Name of the flat network's layer 2 ("" is the shared one); NULL for a VPC network. */
 const char *cloud_network_l2(const struct cloud_network *n);
+/* Without an address of it, IPv6 is off in a node. */
+bool cloud_node_has_ipv6(const struct cloud_node *node);
 
 #endif

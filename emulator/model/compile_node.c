@@ -16,15 +16,6 @@
 
 #include "emulator/model/compile.h"
 
-static bool has_ipv6(const struct cloud_node *node)
-{
-	VEC_FOREACH (a, &node->addresses) {
-		if (a->prefix.ip.family == AF_INET6)
-			return true;
-	}
-	return false;
-}
-
 static void add_sysctls(struct compile *c, const struct cloud_node *node, int index)
 {
 	bool forwards = node->kind == NODE_ROUTER;
@@ -37,7 +28,7 @@ static void add_sysctls(struct compile *c, const struct cloud_node *node, int in
 		compile_dev_sysctl(c, index, "net/ipv4/ip_forward", forwards ? "1" : "0");
 		compile_dev_rp_filter_off(c, index);
 	}
-	compile_dev_ipv6(c, index, has_ipv6(node), forwards);
+	compile_dev_ipv6(c, index, cloud_node_has_ipv6(node), forwards);
 	VEC_FOREACH (s, &node->sysctls)
 		compile_dev_sysctl(c, index, s->key, s->value);
 }

@@ -194,6 +194,12 @@ static void check_route(struct check *c, struct cloud_node *node, size_t i)
 {
 	struct cloud_route *r = &node->routes.v[i];
 
+	/* Such a node has IPv6 switched off (compile_dev_ipv6()). */
+	if (r->dst.ip.family == AF_INET6 && !cloud_node_has_ipv6(node)) {
+		problems_add(c->p, r->at, "node '%s' has no IPv6 address, so no IPv6 routes",
+			     node->name);
+		return;
+	}
 	for (size_t k = 0; k < i; k++) {
 		if (prefix_same_network(&node->routes.v[k].dst, &r->dst))
 			problems_add(c->p, r->at, "node '%s' has two routes to the same network",

@@ -12,6 +12,7 @@ need jq iperf3 arping ping nft ovs-vswitchd
 for file in "$top"/topologies/*-ovs.yaml; do
 	run_shape "$(basename "$file" .yaml)"
 done
+run_shape eip-ovs "${form_2018[@]}"
 scaled=(--set fabric.nic.rate=50mbit)
 run_shape two-vpc "${scaled[@]}" --set hosts.h1.bridge=ovs --set hosts.h2.bridge=ovs
 run_shape zstack "${scaled[@]}" --set hosts.h1.bridge=ovs --set hosts.h2.bridge=ovs \

@@ -33,10 +33,10 @@ both() {
 	local other
 	lab_up "rate-$1-$2" topologies/flat.yaml --set "fabric.nic.rate=$1" \
 		--set "fabric.nic.basis=$2" || return
-	vpclab measure "$lab:server" client udp_stream --size "$3" --rate "$1" --opposite \
+	vpclab measure "$lab:server" client udp_stream --size "$3" --rate "$1" --opposite --cpus free \
 		--json >"$work/back.json" 2>"$work/back.err" &
 	other=$!
-	vpclab measure "$lab:client" server udp_stream --size "$3" --rate "$1" --opposite \
+	vpclab measure "$lab:client" server udp_stream --size "$3" --rate "$1" --opposite --cpus free \
 		--json >"$work/there.json" 2>"$work/there.err"
 	is "$1 $2 there: measured" "$? $(<"$work/there.err")" "0 "
 	wait $other

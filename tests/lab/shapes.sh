@@ -11,4 +11,5 @@ need jq iperf3 arping ping nft
 for file in flat eip vpc zstack two-vpc; do
 	run_shape $file
 done
+run_shape eip "${form_2018[@]}"
 finish

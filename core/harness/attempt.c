@@ -25,6 +25,9 @@
 
 enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1 };
 
+#define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
+#define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
+
 struct attempt {
 	const struct attempt_spec *s;
 	struct engine_spec spec;
@@ -283,7 +286,8 @@ static void set_claim(const struct run_sample *run, struct truth_claim *claim)
 	if (run->spec.test == TEST_UDP_STREAM)
 		claim->slack_bytes = e->lost_host * run->spec.size;
 	else
-		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf;
+		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf +
+				     (e->client.bytes_all - e->server.bytes_all);
 }
 
 /* Where others used more before than all together now, nothing can be told. */
@@ -298,6 +302,25 @@ static void set_cpu_per_packet(const struct attempt *a, struct run_sample *out)
 		    used_s * (double)NSEC_PER_SEC / (double)out->counted.packets;
 }
 
+/*
+ * The two counters are read one after the other, and what was still queued on the way when the ends
+ * stopped arrives after them. So they are read again until the flow's stands still.
+ */
+static int read_settled(struct attempt *a, struct truth_counts *out, struct err *err)
+{
+	int64_t deadline = clock_now_ns() + SETTLE_MOST_NS, packets;
+	int r = counters_read(a->counters, out, err);
+
+	while (!r) {
+		packets = out->flow.packets;
+		clock_sleep_until_ns(clock_now_ns() + SETTLE_STEP_NS);
+		r = counters_read(a->counters, out, err);
+		if (out->flow.packets == packets || clock_now_ns() > deadline)
+			break;
+	}
+	return r;
+}
+
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct truth_traffic t;
@@ -306,7 +329,7 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 
 	if (!a->counters)
 		out->whole.missing = arena_strdup(arena, a->counters_err.text);
-	else if (counters_read(a->counters, &out->whole, &err))
+	else if (read_settled(a, &out->whole, &err))
 		out->whole.missing = arena_strdup(arena, err.text);
 	set_window(a, out);
 	describe_traffic(a->s, &t);

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run: `vpclab run` and `vpclab measure` as a person types them: statuses, files, progress, an
+# interrupt, an ordinary user. Small rates, so that a busy machine is seldom the limit; where it is,
+# status 3 with the evidence is right too.
+# timeout: 180
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq
+
+# scenario NAME EXPECTATION: a file in $work that measures 10 Mbit/s.
+scenario() {
+	cat >"$work/$1.yaml" <<YAML
+version: 1
+name: $1
+topology: $top/topologies/flat.yaml
+set: {fabric.nic.rate: 10mbit, fabric.nic.basis: l2}
+repeat: {min: 2, max: 2}
+paths:
+  there: {from: client, to: server}
+measure:
+  stream: {test: tcp_stream, duration: 1s, warmup: 300ms}
+expect:
+  - $2
+YAML
+}
+
+# status_is NAME WANTED FILE: that status, or 3 where the file's evidence is the machine.
+status_is() {
+	if [ "$status" = 3 ] && jq -e '.expectations[0].evidence // "" | test("machine was the limit")' \
+		"$3" >/dev/null; then
+		tap_skip "$1" "$(jq -r '.expectations[0].evidence' "$3")"
+	else
+		is "$1" "$status" "$2"
+	fi
+}
+
+labs_left() {
+	vpclab ls --json | jq -r --arg name "$1" '[.. | .name? // empty | select(startswith($name))] | length'
+}
+
+scenario holds "stream of there within 3% of predicted"
+run vpclab run "$work/holds.yaml" -o "$work/out"
+status_is "an expectation that holds" 0 "$work/out/report.json"
+has "progress without a terminal is a line a step" "$output" "there stream, run 1 of at most 2"
+hasnt "no bar without a terminal" "$output" $'\r'
+has "the table has the prediction" "$output" "predicted    Mbit/s   9.6"
+is "the report's schema" "$(jq -r .schema "$work/out/report.json")" vpclab-result/1
+is "both counters agree" \
+	"$(jq -c '[.measurements[].paths[].runs[].counted.truths] | unique' "$work/out/report.json")" '["agree"]'
+is "the wire carried what the model says, within 1 %, or less on a busy machine" "$(jq '
+	[.measurements[].paths[] | .predicted.goodput_bps as $p | .runs[] |
+		.counted.goodput_bps / $p - 1 < 0.01] | all' "$work/out/report.json")" true
+has "JUnit has the expectation" "$(<"$work/out/junit.xml")" \
+	'<testcase name="stream of there within 3% of predicted" classname="holds"'
+is "no lab is left" "$(labs_left holds)" 0
+
+scenario fails "stream of there at least 20mbit"
+run vpclab run -q "$work/fails.yaml" -o "$work/out"
+status_is "an expectation that fails" 1 "$work/out/report.json"
+hasnt "quiet: no progress" "$output" "run 1 of at most"
+
+scenario misspelt "steam of there at least 20mbit"
+fails_with 2 "a scenario with a mistake" vpclab run "$work/misspelt.yaml"
+has "its place and a suggestion" "$output" "misspelt.yaml:11:5: 'steam' is not a measurement of this scenario; did you mean 'stream'?"
+
+# An interrupt: the lab goes, the partial result is there.
+scenario interrupted "stream of there at least 1mbit"
+sed -i 's/duration: 1s/duration: 60s/' "$work/interrupted.yaml"
+mkfifo "$work/progress"
+"$VPCLAB" run "$work/interrupted.yaml" -o "$work/out" >"$work/interrupted.txt" 2>"$work/progress" &
+pid=$!
+while read -r line; do
+	case $line in
+	*"run 1 of"*) kill -INT $pid ;;
+	esac
+done <"$work/progress"
+wait $pid
+is "an interrupt: inconclusive" $? 3
+has "an interrupt: says so" "$(<"$work/interrupted.txt")" "interrupted: what follows is partial"
+is "an interrupt: no lab is left" "$(labs_left interrupted)" 0
+
+# As an ordinary user.
+user_tree
+cp "$work/holds.yaml" "$work/user/holds.yaml"
+sed -i "s,$top/topologies,share/vpclab/topologies," "$work/user/holds.yaml"
+chmod a+r "$work/user/holds.yaml"
+run as_user "$work/user/bin/vpclab" run -q "$work/user/holds.yaml" -o "$work/user/home/out"
+status_is "an ordinary user: an expectation that holds" 0 "$work/user/home/out/report.json"
+is "an ordinary user: both counters agree" "$(jq -c '
+	[.measurements[].paths[].runs[].counted.truths] | unique' "$work/user/home/out/report.json")" '["agree"]'
+
+# measure
+lab_up measure topologies/flat.yaml --set fabric.nic.rate=10mbit || finish
+passes "measure" vpclab measure "$lab:client" server tcp_stream --duration 500ms
+has "measure: the prediction" "$output" "h1 uplink, 10 Mbit/s l1, 1448 of 1538 bytes"
+has "measure: the counters" "$output" "nft and device agree"
+passes "measure --json" vpclab measure "$lab:client" server udp_rr --duration 300ms --json
+is "measure --json: the median" "$(jq '.engine.latency.p50 > 0' <<<"$output")" true
+fails_with 2 "measure: an endpoint misspelt" vpclab measure "$lab:clint" server tcp_rr
+has "measure: suggests" "$output" "did you mean 'client'?"
+fails_with 2 "measure: a test misspelt" vpclab measure "$lab:client" server tcp_r
+lab_down
+finish

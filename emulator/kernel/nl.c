@@ -6,6 +6,7 @@
 #include "emulator/kernel/nl.h"
 
 #include <errno.h>
+#include <linux/genetlink.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -306,6 +307,43 @@ int nl_dump(int fd, struct nl_batch *b, mnl_cb_t cb, void *arg, struct err *err)
 			     b->items[0].label);
 	nl_batch_reset(b);
 	return rc;
+}
+
+struct nl_family {
+	const char *wanted;
+	bool found;
+};
+
+static int nl_see_family(const struct nlmsghdr *nlh, void *arg)
+{
+	struct nl_family *f = arg;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
+	{
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME &&
+		    !strcmp(mnl_attr_get_str(attr), f->wanted))
+			f->found = true;
+	}
+	return MNL_CB_OK;
+}
+
+bool nl_has_family(const char *name)
+{
+	struct nl_family family = {.wanted = name};
+	struct err none = ERR_INIT;
+	struct nl_batch batch = {0};
+	autofd int fd = -1;
+
+	if (nl_open(NETLINK_GENERIC, &fd, &none))
+		return false;
+	struct nlmsghdr *nlh = nl_add(&batch, GENL_ID_CTRL, NLM_F_DUMP, "list families");
+	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+	genl->cmd = CTRL_CMD_GETFAMILY;
+	genl->version = 1;
+	int rc = nl_dump(fd, &batch, nl_see_family, &family, &none);
+	nl_batch_done(&batch);
+	return rc == 0 && family.found;
 }
 
 /* A netlink socket hands device ioctls to its own namespace (netlink_ioctl(), sock_do_ioctl()). */

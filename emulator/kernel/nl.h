@@ -16,6 +16,7 @@
 #define VPCLAB_KERNEL_NL_H
 
 #include <libmnl/libmnl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,13 @@ int nl_open(int protocol, int *fd, struct err *err);
  * batch is empty afterwards.
  */
 int nl_dump(int fd, struct nl_batch *b, mnl_cb_t cb, void *arg, struct err *err);
+
+/*
+ * Is there a generic netlink family of that name? Asking for one by name has the kernel load its
+ * module (genl_ctrl_getfamily(), request_module()), which would change the machine; so the families
+ * that are there are listed. False also where they cannot be.
+ */
+bool nl_has_family(const char *name);
 
 /* ifindex of a device in the socket's namespace, or -ENODEV. */
 int nl_ifindex(int fd, const char *name);

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
-#include <linux/genetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -37,7 +36,6 @@ struct instance {
 	struct ovs_instance *spec;
 	struct netns ns;
 	struct ovs_at at;
-	bool dummy;
 	struct ovs_job job;
 	bool started; /* job runs */
 	VEC(const char *) argv;
@@ -74,34 +72,9 @@ void ovs_env(char env[static OVS_ENV][OVS_PATH + 24], const char *ns)
 		snprintf(env[i], OVS_PATH + 24, "%s=%s", names[i], dir);
 }
 
-static int saw_family(const struct nlmsghdr *nlh, void *arg)
-{
-	(void)nlh;
-	*(bool *)arg = true;
-	return MNL_CB_OK;
-}
-
 bool ovs_kernel_present(void)
 {
-	struct err none = ERR_INIT;
-	struct nl_batch batch = {0};
-	bool found = false;
-	int fd;
-
-	if (nl_open(NETLINK_GENERIC, &fd, &none))
-		return false;
-	struct nlmsghdr *nlh = nl_add(&batch, GENL_ID_CTRL, NLM_F_ACK, "look for ovs_datapath");
-	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
-
-	/* The module is loaded by the first who asks for its family (genl_ctrl, request_module). */
-	genl->cmd = CTRL_CMD_GETFAMILY;
-	genl->version = 1;
-	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, "ovs_datapath");
-	if (nl_dump(fd, &batch, saw_family, &found, &none))
-		found = false;
-	nl_batch_done(&batch);
-	close(fd);
-	return found;
+	return nl_has_family("ovs_datapath");
 }
 
 /* A socket by which devices of the instance's namespace can be asked. */
@@ -139,7 +112,9 @@ static int choose_datapath(struct instance *in, struct err *err)
 
 	if (str_eq(planned, "system")) {
 		if (!ovs_kernel_present())
-			return err_unsupported(err, "this kernel has no openvswitch module");
+			return err_unsupported(
+			    err, "this kernel has no openvswitch module, or has not loaded "
+				 "it (modprobe openvswitch)");
 		in->spec->ran_datapath = "system";
 		in->spec->ran_ports = "kernel";
 		return 0;
@@ -147,9 +122,9 @@ static int choose_datapath(struct instance *in, struct err *err)
 	if (!str_eq(planned, "netdev") && !str_eq(planned, "dummy"))
 		return err_input(err, "'%s' is not a datapath (" OVS_DATAPATHS ")", planned);
 	/* A bridge of the netdev datapath has a tap device of its own. */
-	in->dummy = str_eq(planned, "dummy") || access("/dev/net/tun", R_OK | W_OK) < 0;
-	in->spec->ran_datapath = in->dummy ? "dummy" : "netdev";
-	in->spec->ran_ports = in->dummy ? "dummy" : NULL;
+	bool dummy = str_eq(planned, "dummy") || access("/dev/net/tun", R_OK | W_OK) < 0;
+	in->spec->ran_datapath = dummy ? "dummy" : "netdev";
+	in->spec->ran_ports = dummy ? "dummy" : NULL;
 	return 0;
 }
 
@@ -210,7 +185,7 @@ static int start_ovsdb(struct ovs *o, struct instance *in, struct err *err)
 static int start_vswitchd(struct ovs *o, struct instance *in, struct err *err)
 {
 	(void)o;
-	return started(in, ovs_run_vswitchd(&in->at, in->dummy, &in->job, err));
+	return started(in, ovs_run_vswitchd(&in->at, in->spec->ran_datapath, &in->job, err));
 }
 
 /* vswitchd reads this when it starts. */

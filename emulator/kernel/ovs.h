@@ -58,7 +58,11 @@ struct ovs_instance {
  */
 int ovs_build(struct ovs_instance *v, size_t n, struct err *err);
 
-/* True where the kernel has the openvswitch datapath (generic netlink family ovs_datapath). */
+/*
+ * True where the kernel has the openvswitch datapath (generic netlink family ovs_datapath) and it
+ * is loaded. A module that lies on the disk only is left there: loading it is the administrator's
+ * (`modprobe openvswitch`), until then labs use the userspace datapath and say so.
+ */
 bool ovs_kernel_present(void);
 
 /*

@@ -204,8 +204,11 @@ int ovs_run_ovsdb(const struct ovs_at *at, struct ovs_job *job, struct err *err)
 	return ovs_run_start(at, argv, NULL, job, err);
 }
 
-int ovs_run_vswitchd(const struct ovs_at *at, bool dummy, struct ovs_job *job, struct err *err)
+/* Unless told otherwise, the switch looks for the kernel's datapath, which loads its module. */
+int ovs_run_vswitchd(const struct ovs_at *at, const char *datapath, struct ovs_job *job,
+		     struct err *err)
 {
+	bool dummy = str_eq(datapath, "dummy");
 	char dir[OVS_PATH], db[OVS_PATH + 16];
 	const char *const argv[] = {"ovs-vswitchd",
 				    db,
@@ -215,6 +218,7 @@ int ovs_run_vswitchd(const struct ovs_at *at, bool dummy, struct ovs_job *job, s
 				    "-vsyslog:off",
 				    "--no-chdir",
 				    "--detach",
+				    str_eq(datapath, "system") ? NULL : "--disable-system",
 				    dummy ? "--enable-dummy" : NULL,
 				    NULL};
 

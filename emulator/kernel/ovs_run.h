@@ -37,7 +37,8 @@ int ovs_run_read(struct ovs_job *job, struct strbuf *out, int *status, struct er
  */
 int ovs_run_prepare(const struct ovs_at *at, struct err *err); /* directory and empty database */
 int ovs_run_ovsdb(const struct ovs_at *at, struct ovs_job *job, struct err *err);
-int ovs_run_vswitchd(const struct ovs_at *at, bool dummy, struct ovs_job *job, struct err *err);
+int ovs_run_vswitchd(const struct ovs_at *at, const char *datapath, struct ovs_job *job,
+		     struct err *err);
 
 /* Ends both daemons of an instance (after two seconds by force) and removes its directory. */
 void ovs_run_stop(const struct ovs_at *at);

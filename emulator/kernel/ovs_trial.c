@@ -164,7 +164,7 @@ static int start_instance(const struct ovs_at *at, const struct ovs_kind *kind, 
 	if (!rc && kind->tso)
 		rc = enable_tso(at, err);
 	if (!rc)
-		rc = finish(ovs_run_vswitchd(at, false, &job, err), &job, err);
+		rc = finish(ovs_run_vswitchd(at, "netdev", &job, err), &job, err);
 	return rc ? rc : add_ports(at, kind, err);
 }
 

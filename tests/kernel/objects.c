@@ -492,6 +492,19 @@ static void namespace_names(void **state)
 
 #define OBJECT_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Families are looked for, not asked for: that would load modules. */
+static void families(void **state)
+{
+	bool loaded = access("/sys/module/openvswitch", F_OK) == 0;
+
+	(void)state;
+	assert_true(nl_has_family("nlctrl"));
+	assert_false(nl_has_family("nlctr"));
+	assert_false(nl_has_family("vpclab"));
+	assert_true(nl_has_family("ovs_datapath") || !loaded);
+	assert_int_equal(access("/sys/module/openvswitch", F_OK) == 0, loaded);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -508,6 +521,7 @@ int main(void)
 	    OBJECT_TEST(error_names_message),
 	    OBJECT_TEST(many_messages),
 	    OBJECT_TEST(namespace_names),
+	    cmocka_unit_test(families),
 	};
 
 	sandbox_enter();

@@ -34,13 +34,15 @@ ovs_start() { # NAMESPACE DATAPATH
 	ovs "$1" ovsdb-server "/run/ovs/$1/conf.db" --remote="punix:/run/ovs/$1/db.sock" \
 		-vconsole:err --pidfile --log-file --detach --no-chdir
 	ovs "$1" ovs-vsctl --no-wait init
-	case $2 in
-	netdev) ovs_flag=--disable-system ;;
-	dummy) ovs_flag=--enable-dummy ;;
-	*) ovs_flag= ;;
+	case $2 in # the kernel's module is left alone where it is not asked for
+	system) set -- "$1" ;;
+	dummy) set -- "$1" --disable-system --enable-dummy ;;
+	*) set -- "$1" --disable-system ;;
 	esac
-	ovs "$1" ovs-vswitchd "unix:/run/ovs/$1/db.sock" --pidfile --log-file -vconsole:err --detach \
-		--no-chdir ${ovs_flag:+"$ovs_flag"}
+	ovs_ns=$1
+	shift
+	ovs "$ovs_ns" ovs-vswitchd "unix:/run/ovs/$ovs_ns/db.sock" --pidfile --log-file \
+		-vconsole:err --detach --no-chdir "$@"
 }
 ovs_stop() {
 	for pid in /run/ovs/*/*.pid; do

@@ -29,10 +29,6 @@ struct feature {
 #define OVS_FALLBACK  "bridge: linux"
 #define OVS_PACKAGE   "openvswitch-switch"
 #define BY_HAND	      "nothing of vpclab needs it"
-#define TOOL(name, pkg)                                                                            \
-	{                                                                                          \
-		name, "measuring with it", "vpclab's own engines", pkg, NULL                       \
-	}
 
 static const struct feature features[] = {
     {"veth", "every link", NULL, NULL, probe_veth},
@@ -40,26 +36,20 @@ static const struct feature features[] = {
      probe_bridge},
     {"vxlan", "VPC networks across hosts", WITHOUT("VPC networks across hosts"), NULL, probe_vxlan},
     {"tbf", "rates of links", WITHOUT("rates"), NULL, probe_tbf},
-    {"htb", "rates shared by classes", "tbf", NULL, probe_htb},
-    {"netem", "delay, loss, reordering in the kernel", "vpclab's relay, a program", NULL,
-     probe_netem},
-    {"clsact", "tc filters at devices", "nft ingress and egress", NULL, probe_clsact},
+    {"netem", "delay, loss, reordering: not in this version", BY_HAND, NULL, probe_netem},
     {"nft netdev dup, fwd", "VMs behind shaped links", WITHOUT("shaped links behind VMs"), NULL,
      probe_nft_tap},
-    {"nft netdev egress", "counting and capping what leaves", "ingress of the other end", NULL,
-     probe_nft_limit},
+    {"nft netdev counter", "measurements", WITHOUT("measurements"), NULL, probe_nft_count},
     {"nft nat, conntrack", "EIPs and routers", WITHOUT("EIPs and routers' NAT"), NULL,
      probe_nft_nat},
     {"nft bridge", "ARP fence of flat EIPs", "bridge: ovs", NULL, probe_nft_bridge},
-    {"ebtables arpreply", "gateway address of flat EIPs, 2018 form", "form: 2019", NULL,
-     probe_arpreply},
+    {"ebtables arpreply", "gateway address of flat EIPs", "bridge: ovs", NULL, probe_arpreply},
     {"offload control", "exact links", "mode: fast", NULL, probe_offload},
-    {"cubic by route", "pinned congestion control", "the kernel's default, recorded", NULL,
-     probe_congctl},
-    {"packet sockets", "relay, Open vSwitch without module", WITHOUT("either"), NULL, probe_packet},
+    {"cubic by route", "routes of VMs and machines", NULL, NULL, probe_congctl},
+    {"packet sockets", "mode: auto; Open vSwitch without module", NULL, NULL, probe_packet},
     {"/dev/net/tun", "Open vSwitch without module", "its dummy datapath, slower", NULL, probe_tun},
-    {"openvswitch module", "bridge: ovs at the kernel's speed", "its userspace datapath", NULL,
-     probe_ovs_kernel},
+    {"openvswitch module", "bridge: ovs at the kernel's speed",
+     "its userspace datapath; modprobe openvswitch", NULL, probe_ovs_kernel},
     {"AF_XDP", "faster ports of the userspace datapath", "packet sockets", NULL, probe_xdp},
     {"own /proc", "ps inside a lab shows the lab", "the host's /proc", NULL, probe_proc},
     {"ovs-vswitchd", "bridge: ovs", OVS_FALLBACK, OVS_PACKAGE, NULL},
@@ -71,11 +61,6 @@ static const struct feature features[] = {
     {"nft", "looking by hand; scripts of vpclab plan", BY_HAND, "nftables", NULL},
     {"ebtables", "scripts of vpclab plan", BY_HAND, "ebtables", NULL},
     {"ethtool", "looking by hand; scripts of vpclab plan", BY_HAND, "ethtool", NULL},
-    TOOL("iperf3", "iperf3"),
-    TOOL("iperf", "iperf"),
-    TOOL("netperf", "netperf"),
-    TOOL("qperf", "qperf"),
-    TOOL("sockperf", "sockperf"),
 };
 
 static json_t *entry(const struct feature *f, bool available, const char *detail)

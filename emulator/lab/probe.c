@@ -137,43 +137,17 @@ int probe_tbf(struct probe *p, struct err *err)
 	return nl_send(p->rt, &p->batch, err);
 }
 
-/* Adds a queueing discipline that replaces the one at `parent`. */
-static struct nlmsghdr *add_qdisc(struct probe *p, const char *kind, uint32_t parent)
-{
-	struct nlmsghdr *nlh =
-	    nl_add(&p->batch, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, "add qdisc %s", kind);
-	struct tcmsg *tc = mnl_nlmsg_put_extra_header(nlh, sizeof(*tc));
-
-	tc->tcm_ifindex = FAR;
-	tc->tcm_parent = parent;
-	tc->tcm_handle = parent == TC_H_CLSACT ? TC_H_MAKE(TC_H_CLSACT, 0) : 0;
-	mnl_attr_put_strz(nlh, TCA_KIND, kind);
-	return nlh;
-}
-
-int probe_htb(struct probe *p, struct err *err)
-{
-	struct nlmsghdr *nlh = add_qdisc(p, "htb", TC_H_ROOT);
-	struct tc_htb_glob glob = {.version = 3, .rate2quantum = 10};
-	struct nlattr *options = mnl_attr_nest_start(nlh, TCA_OPTIONS);
-
-	mnl_attr_put(nlh, TCA_HTB_INIT, sizeof(glob), &glob);
-	mnl_attr_nest_end(nlh, options);
-	return nl_send(p->rt, &p->batch, err);
-}
-
 int probe_netem(struct probe *p, struct err *err)
 {
-	struct nlmsghdr *nlh = add_qdisc(p, "netem", TC_H_ROOT);
+	struct nlmsghdr *nlh =
+	    nl_add(&p->batch, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, "add qdisc netem");
+	struct tcmsg *tc = mnl_nlmsg_put_extra_header(nlh, sizeof(*tc));
 	struct tc_netem_qopt options = {.latency = 1000, .limit = 1000};
 
+	tc->tcm_ifindex = FAR;
+	tc->tcm_parent = TC_H_ROOT;
+	mnl_attr_put_strz(nlh, TCA_KIND, "netem");
 	mnl_attr_put(nlh, TCA_OPTIONS, sizeof(options), &options);
-	return nl_send(p->rt, &p->batch, err);
-}
-
-int probe_clsact(struct probe *p, struct err *err)
-{
-	add_qdisc(p, "clsact", TC_H_CLSACT);
 	return nl_send(p->rt, &p->batch, err);
 }
 
@@ -215,12 +189,12 @@ int probe_nft_tap(struct probe *p, struct err *err)
 	return rc ? rc : try_nft(p, &out, err);
 }
 
-int probe_nft_limit(struct probe *p, struct err *err)
+int probe_nft_count(struct probe *p, struct err *err)
 {
 	static const struct nft_try t = {
-	    {"netdev", "cap", "out"},
-	    "type filter hook egress device \"near\" priority 0; policy accept;",
-	    "counter"};
+	    {"netdev", "count", "in"},
+	    "type filter hook ingress device \"far\" priority -1000; policy accept;",
+	    "ip saddr 192.0.2.1 tcp dport 7 counter"};
 
 	return try_nft(p, &t, err);
 }
@@ -302,7 +276,8 @@ int probe_tun(struct probe *p, struct err *err)
 int probe_ovs_kernel(struct probe *p, struct err *err)
 {
 	(void)p;
-	return ovs_kernel_present() ? 0 : err_fail(err, ENOENT, "no family ovs_datapath");
+	return ovs_kernel_present() ? 0
+				    : err_fail(err, ENOENT, "the module is missing, or not loaded");
 }
 
 /* An AF_XDP port is a socket and a program at the device: r0 = XDP_PASS; exit. */

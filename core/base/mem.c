@@ -6,7 +6,6 @@
 #include "core/base/mem.h"
 
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,20 +106,13 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-	va_list ap, again;
-	char *s;
-	int n;
+	autofree char *text = NULL;
+	va_list ap;
 
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	text = mem_vprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
-	s = arena_alloc(a, (size_t)n + 1);
-	vsnprintf(s, (size_t)n + 1, fmt, again);
-	va_end(again);
-	return s;
+	return arena_strdup(a, text);
 }
 
 void *mem_zalloc(size_t size)
@@ -150,17 +142,24 @@ char *mem_strdup(const char *s)
 	return copy;
 }
 
+char *mem_vprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	/* Fails for want of memory, or when a locale cannot say a wide character: we print none. */
+	if (vasprintf(&s, fmt, ap) < 0)
+		no_memory();
+	return s;
+}
+
 char *mem_printf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = mem_vprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		no_memory();
 	return s;
 }
 

@@ -9,6 +9,7 @@
 #ifndef VPCLAB_BASE_MEM_H
 #define VPCLAB_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ void *mem_zalloc(size_t size);
 void *mem_realloc(void *p, size_t size);
 char *mem_strdup(const char *s);
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *mem_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /*
  * Growing arrays in an arena: declare `VEC(struct foo) foos;` (zeroed is empty), then

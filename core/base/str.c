@@ -58,19 +58,13 @@ void strbuf_addc(struct strbuf *b, char c)
 
 void strbuf_addf(struct strbuf *b, const char *fmt, ...)
 {
-	va_list ap, again;
-	int n;
+	autofree char *text = NULL;
+	va_list ap;
 
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	text = mem_vprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
-	reserve(b, (size_t)n);
-	vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
-	va_end(again);
-	b->len += (size_t)n;
+	strbuf_add(b, text);
 }
 
 const char *strbuf_text(const struct strbuf *b)

@@ -18,28 +18,20 @@
 #include "core/base/units.h"
 #include "core/cli/command.h"
 #include "core/cli/print.h"
+#include "core/cli/test_options.h"
 #include "core/engine/engine.h"
 
 #define ENGINE_END_NS (2 * NSEC_PER_SEC) /* for a worker to go once its channel is closed */
 
 struct engine_options {
 	bool stdio;
-	const char *address, *congestion;
-	int64_t duration, warmup, interval, streams, size, response, rate, pps, file_size, count;
+	const char *address;
+	struct test_options test;
 };
 
 static const struct engine_options engine_unset = {
     .address = "127.0.0.1",
-    .duration = -1,
-    .warmup = -1,
-    .interval = -1,
-    .streams = -1,
-    .size = -1,
-    .response = -1,
-    .rate = -1,
-    .pps = -1,
-    .file_size = -1,
-    .count = -1,
+    .test = TEST_OPTIONS_UNSET,
 };
 
 #define ENGINE_AT(field) OPT_AT(struct engine_options, field)
@@ -49,54 +41,28 @@ static const struct option_def engine_option_defs[] = {
      ENGINE_AT(stdio), NULL, 0, 0},
     {"address", 'a', OPT_STRING, "ADDRESS", "measure over this address (127.0.0.1)",
      ENGINE_AT(address), NULL, 0, 0},
-    {"duration", 't', OPT_TIME, "TIME", "measuring window (5s)", ENGINE_AT(duration), NULL, 0, 0},
-    {"warmup", 0, OPT_TIME, "TIME", "left out before it (1s)", ENGINE_AT(warmup), NULL, 0, 0},
-    {"interval", 'i', OPT_TIME, "TIME", "one sample each (500ms)", ENGINE_AT(interval), NULL, 0, 0},
-    {"streams", 'P', OPT_INT, "N", "connections at once (1)", ENGINE_AT(streams), NULL, 1, 1000},
-    {"size", 'l', OPT_SIZE, "BYTES", "of a write, a datagram or a request", ENGINE_AT(size), NULL,
-     0, 0},
-    {"response", 0, OPT_SIZE, "BYTES", "of an answer (1)", ENGINE_AT(response), NULL, 0, 0},
-    {"rate", 'b', OPT_RATE, "RATE", "udp_stream: payload bits per second", ENGINE_AT(rate), NULL, 0,
-     0},
-    {"pps", 0, OPT_PPS, "RATE", "udp_stream: packets per second", ENGINE_AT(pps), NULL, 0, 0},
-    {"file-size", 0, OPT_SIZE, "BYTES", "throughput: of a transaction (999999999)",
-     ENGINE_AT(file_size), NULL, 0, 0},
-    {"count", 'n', OPT_INT, "N", "throughput: transactions", ENGINE_AT(count), NULL, 0,
-     INT64_C(1) << 40},
-    {"congestion", 'C', OPT_STRING, "NAME", "congestion control (cubic)", ENGINE_AT(congestion),
-     NULL, 0, 0},
+    TEST_OPTION_DEFS(struct engine_options),
 };
-
-/* The options given, over the specification read or made. */
-static void engine_apply(const struct engine_options *o, json_t *spec)
-{
-	const struct {
-		const char *key;
-		int64_t value;
-	} given[] = {
-	    {"duration_ns", o->duration}, {"warmup_ns", o->warmup}, {"interval_ns", o->interval},
-	    {"streams", o->streams},	  {"size", o->size},	    {"response_size", o->response},
-	    {"rate_bps", o->rate},	  {"rate_pps", o->pps},	    {"file_size", o->file_size},
-	    {"count", o->count},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-		if (given[i].value >= 0)
-			json_object_set_new(spec, given[i].key, json_integer(given[i].value));
-	if (o->congestion)
-		json_object_set_new(spec, "congestion", json_string(o->congestion));
-}
 
 static int engine_read(json_t **out, struct err *err)
 {
 	autofree char *text = NULL;
 	size_t len;
+
+	if (isatty(STDIN_FILENO))
+		return err_input(err, "which TEST? tcp_stream, udp_stream, tcp_rr, udp_rr or "
+				      "throughput; without one, a specification is read from "
+				      "standard input, which is a terminal here");
 	int ret = file_read("-", &text, &len, err);
 	if (ret)
 		return ret;
+	if (!text[strspn(text, " \t\r\n")])
+		return err_input(err, "standard input is empty: name a TEST, or write a "
+				      "specification such as {\"test\": \"tcp_rr\"}");
 	json_error_t why;
 	json_t *j = json_loadb(text, len, 0, &why);
 	if (!j)
-		return err_input(err, "-:%d:%d: %s", why.line, why.column, why.text);
+		return err_input(err, "standard input:%d:%d: %s", why.line, why.column, why.text);
 	if (json_object_get(j, "role")) {
 		json_decref(j);
 		return err_input(err, "role: one end alone is a worker; run it with --stdio");
@@ -107,16 +73,15 @@ static int engine_read(json_t **out, struct err *err)
 
 static int engine_specify(const struct call *call, struct engine_spec *spec, struct err *err)
 {
+	const struct engine_options *o = call->options;
 	json_t *j = NULL;
-	int ret = 0;
 
 	if (call->argc)
-		j = json_pack("{s:s}", "test", call->argv[0]);
-	else
-		ret = engine_read(&j, err);
+		return test_options_specify(&o->test, call->argv[0], spec, err);
+	int ret = engine_read(&j, err);
 	if (ret)
 		return ret;
-	engine_apply(call->options, j);
+	test_options_apply(&o->test, j);
 	ret = engine_spec_parse(j, spec, err);
 	json_decref(j);
 	return ret;
@@ -213,8 +178,9 @@ static int engine_run(const struct call *call, struct err *err)
 	if (o->stdio) {
 		if (!isatty(STDIN_FILENO)) /* whoever holds the channel decides when it ends */
 			signal(SIGINT, SIG_IGN);
-		int ret = engine_stdio(STDIN_FILENO, STDOUT_FILENO, err);
-		return ret == -ECANCELED ? EXIT_FAIL : ret;
+		/* What failed has been told on the channel: whoever holds it prints it, once. */
+		return engine_stdio(STDIN_FILENO, STDOUT_FILENO, err) ? err_exit_status(err)
+								      : EXIT_PASS;
 	}
 	int ret = engine_specify(call, &spec, err);
 	return ret ? ret : engine_both(&spec, o->address, err);

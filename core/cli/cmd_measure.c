@@ -15,15 +15,16 @@
 #include "core/cli/interrupt.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
+#include "core/cli/test_options.h"
 #include "core/harness/attempt.h"
 #include "core/harness/bench.h"
 #include "core/report/json.h"
 #include "core/report/text.h"
 
 struct measure_options {
-	int64_t duration, warmup, interval, size, response_size, file_size, streams, count, frame;
-	int64_t rate_bps, rate_pps;
-	const char *cpus, *congestion;
+	struct test_options test;
+	int64_t frame;
+	const char *cpus;
 	bool ipv6, opposite, json;
 };
 
@@ -37,30 +38,13 @@ struct measurement {
 	struct run_sample sample;
 };
 
-/* Options that were not given are negative (their default) and leave the test's own. */
-static void set(int64_t *field, int64_t option)
+static int fill_spec(const struct measure_options *o, const char *test, struct engine_spec *e,
+		     struct err *err)
 {
-	if (option >= 0)
-		*field = option;
-}
+	int r = test_options_specify(&o->test, test, e, err);
 
-static int fill_spec(const struct measure_options *o, struct engine_spec *e, struct err *err)
-{
-	set(&e->duration_ns, o->duration);
-	set(&e->warmup_ns, o->warmup);
-	set(&e->interval_ns, o->interval);
-	set(&e->size, o->size);
-	set(&e->response_size, o->response_size);
-	set(&e->file_size, o->file_size);
-	set(&e->count, o->count);
-	set(&e->rate_bps, o->rate_bps);
-	set(&e->rate_pps, o->rate_pps);
-	if (o->streams > 0)
-		e->streams = (int)o->streams;
-	if (o->congestion && strlen(o->congestion) >= sizeof(e->congestion))
-		return err_input(err, "--congestion: '%s' is too long", o->congestion);
-	if (o->congestion)
-		snprintf(e->congestion, sizeof(e->congestion), "%s", o->congestion);
+	if (r)
+		return r;
 	if (o->frame < 0)
 		return 0;
 	if (e->test != TEST_UDP_STREAM)
@@ -82,11 +66,6 @@ static enum scenario_cpus find_cpus(const struct measure_options *o)
 static int specify(struct measurement *m, const struct source *s, const char *src,
 		   const struct call *call, struct err *err)
 {
-	enum engine_test test;
-	int r = engine_test_parse(call->argv[2], &test, err);
-
-	if (r)
-		return r;
 	m->spec = (struct attempt_spec){
 	    .lab = s->lab,
 	    .wire = &s->wire,
@@ -95,8 +74,7 @@ static int specify(struct measurement *m, const struct source *s, const char *sr
 	    .family = m->o->ipv6 ? AF_INET6 : AF_INET,
 	    .opposite = m->o->opposite,
 	};
-	engine_spec_default(&m->spec.engine, test);
-	r = fill_spec(m->o, &m->spec.engine, err);
+	int r = fill_spec(m->o, call->argv[2], &m->spec.engine, err);
 	if (!r)
 		attempt_place(find_cpus(m->o), &m->spec.engine);
 	return r;
@@ -243,21 +221,9 @@ static int measure_run(const struct call *call, struct err *err)
 #define AT(field) OPT_AT(struct measure_options, field)
 
 static const struct option_def option_defs[] = {
-    {"duration", 'd', OPT_TIME, "TIME", "measuring window", AT(duration), NULL, 0, 0},
-    {"warmup", 'w', OPT_TIME, "TIME", "left out before it", AT(warmup), NULL, 0, 0},
-    {"interval", 0, OPT_TIME, "TIME", "of intermediate figures", AT(interval), NULL, 0, 0},
-    {"streams", 'n', OPT_INT, "N", "sockets at the same time", AT(streams), NULL, 1, 1000},
-    {"size", 's', OPT_SIZE, "BYTES", "of a write, datagram or request", AT(size), NULL, 0, 0},
-    {"response-size", 0, OPT_SIZE, "BYTES", "of the answer", AT(response_size), NULL, 0, 0},
+    TEST_OPTION_DEFS(struct measure_options),
     {"frame", 'f', OPT_SIZE, "BYTES", "udp_stream: Ethernet frame with FCS, instead of --size",
      AT(frame), NULL, 0, 0},
-    {"rate", 'r', OPT_RATE, "RATE", "udp_stream: offer so many payload bits a second", AT(rate_bps),
-     NULL, 0, 0},
-    {"packets", 'p', OPT_PPS, "PPS", "udp_stream: offer so many datagrams a second", AT(rate_pps),
-     NULL, 0, 0},
-    {"file-size", 0, OPT_SIZE, "BYTES", "throughput: of a transaction", AT(file_size), NULL, 0, 0},
-    {"count", 0, OPT_INT, "N", "throughput: transactions", AT(count), NULL, 0, 1000000},
-    {"congestion", 'C', OPT_STRING, "NAME", "TCP congestion control", AT(congestion), NULL, 0, 0},
     {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
      cpus_words, 0, 0},
     {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
@@ -267,17 +233,8 @@ static const struct option_def option_defs[] = {
 };
 
 static const struct measure_options defaults = {
-    .duration = -1,
-    .warmup = -1,
-    .interval = -1,
-    .size = -1,
-    .response_size = -1,
-    .file_size = -1,
-    .streams = -1,
-    .count = -1,
+    .test = TEST_OPTIONS_UNSET,
     .frame = -1,
-    .rate_bps = -1,
-    .rate_pps = -1,
 };
 
 const struct command cmd_measure = {

@@ -51,6 +51,9 @@ struct engine_spec {
 	int64_t count;	     /* throughput: transactions; 0 = until duration is over, at least 1 */
 	bool no_delay;	     /* TCP_NODELAY; default false for streams, true for RR */
 	char congestion[16]; /* default "cubic"; "" = the kernel's own choice */
+	/* It was asked for: an error where this user may not choose it. Default false: then the
+	 * kernel's own choice stands, and the result says so. A key "congestion" sets it. */
+	bool congestion_required;
 	/* -1 = free. Default: the first two that are allowed, where there are two; for RR both the
 	 * first, since a round trip across CPUs is mostly the scheduler's. */
 	int client_cpu, server_cpu;
@@ -70,6 +73,10 @@ const char *engine_test_name(enum engine_test test);
  * ("duration": "2s", "rate": "10mbit"); unknown keys are errors, those of the protocol are not. */
 json_t *engine_spec_json(const struct engine_spec *s); /* gives a reference */
 int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err);
+
+/* One more key, checked with all the others. *s changes on success only. */
+int engine_spec_change(struct engine_spec *s, const char *key, const json_t *value,
+		       struct err *err);
 
 /*
  * The worker: JSON lines on the two descriptors (borrowed) until the result or an error is sent, or
@@ -114,6 +121,7 @@ struct engine_result {
 	double rtt_us, cwnd;		     /* TCP_INFO at the end, mean of streams */
 	int mss;
 	char congestion[16];	    /* what the socket really used */
+	char congestion_asked[16];  /* what the specification named; "" = the kernel's choice */
 	struct engine_dist latency; /* RR: round trip ns; throughput: response time ns */
 	struct engine_dist rate;    /* throughput: bits/s per transaction; mean: bytes / time */
 	struct engine_side client, server;

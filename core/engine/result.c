@@ -253,6 +253,8 @@ void result_merge(const struct engine_spec *s, const json_t *client, const json_
 	    .rcvbuf = result_integer(server, "rcvbuf"),
 	};
 	snprintf(out->congestion, sizeof(out->congestion), "%s", congestion ? congestion : "");
+	if (!def->datagram)
+		memcpy(out->congestion_asked, s->congestion, sizeof(out->congestion_asked));
 	result_dist(none, &out->latency);
 	result_dist(none, &out->rate);
 	result_dist(none, &out->delay);
@@ -332,6 +334,7 @@ json_t *engine_result_json(const struct engine_result *r)
 	json_object_set_new(j, "cwnd", result_real(r->cwnd));
 	json_object_set_new(j, "mss", json_integer(r->mss));
 	json_object_set_new(j, "congestion", json_string(r->congestion));
+	json_object_set_new(j, "congestion_asked", json_string(r->congestion_asked));
 	json_object_set_new(j, "size", json_integer(r->size));
 	json_object_set_new(j, "rcvbuf", json_integer(r->rcvbuf));
 	json_object_set_new(j, "latency", result_dist_json(&r->latency));

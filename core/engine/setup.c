@@ -291,6 +291,8 @@ static int setup_begin(struct stream *s, const struct setup_target *t, struct er
 	struct worker *w = s->w;
 	const json_t *own = json_array_get(t->ports, (size_t)s->index);
 	s->port = own ? (int)json_integer_value(own) : t->port;
+	if (s->port < 1 || s->port > 65535)
+		return err_input(err, "connect: ports: %d is not within 1 to 65535", s->port);
 	s->fd = socket_open(&w->spec, w->def->datagram, w->family, err);
 	if (s->fd < 0)
 		return s->fd;

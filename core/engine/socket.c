@@ -11,6 +11,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,17 +39,37 @@ static int socket_buffer(int fd, int forced, int plain, int64_t bytes, const cha
 	return r ? err_sys(err, -r, "%s: setting it to %lld", key, (long long)bytes) : 0;
 }
 
-static int socket_congestion_set(int fd, const char *name, struct err *err)
+/* The first line of a file of sysctl, without its end. */
+static void socket_sysctl(const char *path, char *text, size_t size)
 {
+	autofd int f = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = f < 0 ? -1 : read(f, text, size - 1);
+	if (n <= 0)
+		n = snprintf(text, size, "not known");
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* Without CAP_NET_ADMIN only what tcp_allowed_congestion_control lists may be chosen, see tcp(7).
+ */
+static int socket_congestion_set(int fd, const struct engine_spec *s, struct err *err)
+{
+	const char *name = s->congestion;
 	if (!*name || !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)))
 		return 0;
 	int code = errno;
-	char there[512] = "not known";
-	autofd int f =
-	    open("/proc/sys/net/ipv4/tcp_available_congestion_control", O_RDONLY | O_CLOEXEC);
-	ssize_t n = f < 0 ? -1 : read(f, there, sizeof(there) - 1);
-	if (n > 0)
-		there[strcspn(there, "\n") < (size_t)n ? strcspn(there, "\n") : (size_t)n] = '\0';
+	char there[512];
+	if (code == EPERM && !s->congestion_required)
+		return 0;
+	if (code == EPERM) {
+		socket_sysctl("/proc/sys/net/ipv4/tcp_allowed_congestion_control", there,
+			      sizeof(there));
+		return err_unsupported(err,
+				       "congestion: this user may not choose '%s': the sysctl "
+				       "net.ipv4.tcp_allowed_congestion_control has only: %s",
+				       name, there);
+	}
+	socket_sysctl("/proc/sys/net/ipv4/tcp_available_congestion_control", there, sizeof(there));
 	if (code == ENOENT)
 		return err_unsupported(err, "congestion: this kernel has no '%s'; it has %s", name,
 				       there);
@@ -63,7 +84,7 @@ static int socket_options(int fd, const struct engine_spec *s, bool datagram, in
 	if (!r)
 		r = socket_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, s->sndbuf, "sndbuf", err);
 	if (!r && !datagram)
-		r = socket_congestion_set(fd, s->congestion, err);
+		r = socket_congestion_set(fd, s, err);
 	if (r)
 		return r;
 	if (!datagram && s->no_delay && (r = socket_int(fd, IPPROTO_TCP, TCP_NODELAY, 1)))

@@ -52,6 +52,7 @@ static const struct spec_key spec_keys[] = {
     {"count", "count", SPEC_COUNT, AT(count), 0, INT64_C(1) << 40},
     {"no_delay", "no_delay", SPEC_BOOL, AT(no_delay), 0, 1},
     {"congestion", "congestion", SPEC_TEXT, AT(congestion), 0, 0},
+    {"congestion_required", "congestion_required", SPEC_BOOL, AT(congestion_required), 0, 1},
     {"client_cpu", "client_cpu", SPEC_INT, AT(client_cpu), -1, 1023},
     {"server_cpu", "server_cpu", SPEC_INT, AT(server_cpu), -1, 1023},
     {"dscp", "dscp", SPEC_INT, AT(dscp), 0, 63},
@@ -249,7 +250,20 @@ int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err)
 		if (r)
 			return r;
 	}
+	if (json_object_get(j, "congestion") && !json_object_get(j, "congestion_required"))
+		spec.congestion_required = true;
 	r = spec_check(&spec, err);
+	if (!r)
+		*s = spec;
+	return r;
+}
+
+int engine_spec_change(struct engine_spec *s, const char *key, const json_t *value, struct err *err)
+{
+	struct engine_spec spec = *s;
+	int r = spec_set(key, value, &spec, err);
+	if (!r)
+		r = spec_check(&spec, err);
 	if (!r)
 		*s = spec;
 	return r;

@@ -116,6 +116,7 @@ static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
 	const char *family = json_string_value(json_object_get(m, "family"));
 	const char *clock = json_string_value(json_object_get(m, "clock"));
 	const json_t *version = json_object_get(m, "version");
+	const json_t *session = json_object_get(m, "session");
 	if (!str_eq(control_type(m), "spec"))
 		return err_input(err, "type: the first message must be 'spec', this is '%s'",
 				 control_type(m));
@@ -128,9 +129,12 @@ static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
 				 "clock: only 'shared' is possible: both workers on one machine");
 	if (family && !str_eq(family, "ipv4") && !str_eq(family, "ipv6"))
 		return err_input(err, "family: must be 'ipv4' or 'ipv6'");
+	if (session && (!json_is_integer(session) || json_integer_value(session) < 0 ||
+			json_integer_value(session) > UINT32_MAX))
+		return err_input(err, "session: must be a whole number from 0 to 4294967295");
 	w->server = str_eq(role, "server");
 	w->family = str_eq(family, "ipv6") ? AF_INET6 : AF_INET;
-	w->session = (uint32_t)json_integer_value(json_object_get(m, "session"));
+	w->session = (uint32_t)json_integer_value(session);
 	return 0;
 }
 
@@ -213,12 +217,30 @@ static int worker_connect(struct worker *w, const json_t *m, struct err *err)
 			    err);
 }
 
+/* The numbers of a start message, as strictly as those of a specification. */
+static int worker_start_read(struct worker *w, const json_t *m, int64_t *at, struct err *err)
+{
+	const json_t *when = json_object_get(m, "at_ns"), *size = json_object_get(m, "size");
+	int64_t now = clock_now_ns(), last = now + WORKER_IDLE_NS;
+	if (!json_is_integer(when))
+		return err_input(err, "start: at_ns: must be a whole number");
+	*at = json_integer_value(when);
+	if (*at < 0 || *at > last)
+		return err_input(err, "start: at_ns: %lld is not within 0 to %lld (now is %lld)",
+				 (long long)*at, (long long)last, (long long)now);
+	if (size && engine_spec_change(&w->spec, "size", size, err))
+		return err_wrap(err, "start");
+	if (!w->spec.size && w->def->unit == UNIT_PACKETS)
+		return err_input(err, "start: size: how large is a datagram?");
+	return 0;
+}
+
 static int worker_start(struct worker *w, const json_t *m, struct err *err)
 {
-	int64_t at = json_integer_value(json_object_get(m, "at_ns"));
-	const json_t *size = json_object_get(m, "size");
-	if (json_is_integer(size))
-		w->spec.size = json_integer_value(size);
+	int64_t at = 0;
+	int bad = worker_start_read(w, m, &at, err);
+	if (bad)
+		return bad;
 	struct window_times t = {at, w->spec.warmup_ns, w->spec.duration_ns, w->spec.interval_ns};
 	window_init(&w->win, &t, w->def->open_end);
 	int64_t late = clock_now_ns() - at;

@@ -94,6 +94,7 @@ static int store(const struct key *key, const char *text, struct scenario_measur
 		if (strlen(text) >= sizeof(m->spec.congestion))
 			return err_input(err, "'%s' is too long", text);
 		strcpy(field, text);
+		m->spec.congestion_required = true;
 		return 0;
 	}
 	int r = read_number(key, text, &v, err);

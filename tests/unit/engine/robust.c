@@ -165,6 +165,11 @@ static void a_worker_says_what_is_wrong(void **state)
 	     "client_cpu: CPU 1000 does not exist"},
 	    {{"{\"type\":\"spec\",\"role\":\"server\",\"test\":\"tcp_rr\",\"congestion\":\"x\"}\n"},
 	     "congestion: this kernel has no 'x'; it has "},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"session\":-1,\"test\":\"tcp_rr\"}\n"},
+	     "session: must be a whole number"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"udp_rr\"}\n",
+	      "{\"type\":\"connect\",\"address\":\"127.0.0.1\",\"port\":1,\"ports\":[-1]}\n"},
+	     "connect: ports: -1 is not within"},
 	    {{"nonsense\n"}, "not a JSON object"},
 	    {{"{\"type\":\"start\",\"at_ns\":5}\n"}, "the first message must be 'spec'"},
 	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"congestion\":\"\"}\n",
@@ -181,6 +186,36 @@ static void a_worker_says_what_is_wrong(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		check_error(table[i].lines, table[i].lines[1] ? 2 : 1, table[i].text);
+}
+
+#define TCP_CLIENT                                                                                 \
+	"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_stream\",\"congestion\":\"\"}\n"
+#define UDP_SERVER "{\"type\":\"spec\",\"role\":\"server\",\"test\":\"udp_stream\"}\n"
+
+/* Numbers that would overflow, or ask for more memory than there is. */
+static void a_start_is_not_believed(void **state)
+{
+	static const struct {
+		const char *spec, *start, *text;
+	} table[] = {
+	    {TCP_CLIENT, "\"at_ns\":-9223372036854775808", "start: at_ns: -9223372036854775808 is"},
+	    {TCP_CLIENT, "\"at_ns\":9223372036854775807",
+	     "start: at_ns: 9223372036854775807 is not"},
+	    {TCP_CLIENT, "\"size\":5", "start: at_ns: must be a whole number"},
+	    {TCP_CLIENT, "\"at_ns\":\"now\"", "start: at_ns: must be a whole number"},
+	    {TCP_CLIENT, "\"at_ns\":1,\"size\":-5", "start: size: -5 is not within 0 to"},
+	    {TCP_CLIENT, "\"at_ns\":1,\"size\":3000000000000", "start: size: 3000000000000 is not"},
+	    {TCP_CLIENT, "\"at_ns\":1,\"size\":9223372036854775807", "start: size: 92233720368"},
+	    {TCP_CLIENT, "\"at_ns\":1,\"size\":0", "start: size: a write of 0 bytes"},
+	    {UDP_SERVER, "\"at_ns\":1,\"size\":70000", "start: size: a datagram of udp_stream has"},
+	    {UDP_SERVER, "\"at_ns\":1", "start: size: how large is a datagram?"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		autofree char *start = mem_printf("{\"type\":\"start\",%s}\n", table[i].start);
+		check_error((const char *[]){table[i].spec, start}, 2, table[i].text);
+	}
 }
 
 /* With SO_REUSEADDR set too early, the kernel gives the same port to several of a thousand. */
@@ -226,6 +261,7 @@ int main(void)
 	    cmocka_unit_test(a_worker_that_dies),
 	    cmocka_unit_test(workers_end_with_their_channel),
 	    cmocka_unit_test(a_worker_says_what_is_wrong),
+	    cmocka_unit_test(a_start_is_not_believed),
 	};
 	return cmocka_run_group_tests_name("engine: robustness", tests, own_namespace, NULL);
 }

@@ -288,11 +288,6 @@ const char *units_format_rate(char *buf, size_t size, double bps)
 	return format(&rate, buf, size, bps);
 }
 
-const char *units_format_pps(char *buf, size_t size, double packets_per_s)
-{
-	return format(&pps, buf, size, packets_per_s);
-}
-
 const char *units_format_time(char *buf, size_t size, int64_t ns)
 {
 	return format(&time_span, buf, size, (double)ns);

@@ -11,6 +11,5 @@
  * add by itself (noprefixroute), since routes are planned, with their congestion control.
  */
 void addr_add(struct nl_batch *batch, const char *dev, int ifindex, const struct prefix *p);
-void addr_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct prefix *p);
 
 #endif

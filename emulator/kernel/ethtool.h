@@ -6,7 +6,6 @@
 #ifndef VPCLAB_KERNEL_ETHTOOL_H
 #define VPCLAB_KERNEL_ETHTOOL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/err.h"
@@ -23,10 +22,10 @@ enum {
 };
 
 /*
- * Switches groups on or off by `fd`, a socket of the device's namespace. -ENOTSUP when the device
- * has a feature of a group fixed the other way.
+ * Switches groups off by `fd`, a socket of the device's namespace. -ENOTSUP when the device has a
+ * feature of a group fixed on.
  */
-int ethtool_set(int fd, const char *dev, unsigned groups, bool on, struct err *err);
+int ethtool_off(int fd, const char *dev, unsigned groups, struct err *err);
 
 /* Groups of which any feature is active. */
 int ethtool_get(int fd, const char *dev, unsigned *groups, struct err *err);

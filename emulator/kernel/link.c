@@ -122,10 +122,3 @@ void link_master(struct nl_batch *batch, const char *name, int ifindex, int mast
 	link_header(nlh, ifindex);
 	mnl_attr_put_u32(nlh, IFLA_MASTER, (uint32_t)master_ifindex);
 }
-
-void link_delete(struct nl_batch *batch, const char *name, int ifindex)
-{
-	struct nlmsghdr *nlh = nl_add(batch, RTM_DELLINK, 0, "delete %s", name);
-
-	link_header(nlh, ifindex);
-}

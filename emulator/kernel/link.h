@@ -32,7 +32,7 @@ struct link_vxlan {
 	int vni, port;
 	struct ip local;
 };
-/* Learning on, no group: flooding is by forwarding entries (neigh_fdb()). */
+/* Learning on, no group: flooding is by forwarding entries (neigh_fdb_add()). */
 void link_vxlan(struct nl_batch *batch, const struct link_spec *spec, const struct link_vxlan *v);
 
 /* The rest concern a device that is there; `name` is for errors only. */
@@ -40,6 +40,5 @@ void link_up(struct nl_batch *batch, const char *name, int ifindex);
 void link_alias(struct nl_batch *batch, const char *name, int ifindex, const char *alias);
 void link_altname(struct nl_batch *batch, const char *name, int ifindex, const char *altname);
 void link_master(struct nl_batch *batch, const char *name, int ifindex, int master_ifindex);
-void link_delete(struct nl_batch *batch, const char *name, int ifindex);
 
 #endif

@@ -26,42 +26,17 @@ void neigh_add(struct nl_batch *batch, const char *dev, int ifindex, const struc
 	mnl_attr_put(nlh, NDA_LLADDR, sizeof(mac->bytes), mac->bytes);
 }
 
-void neigh_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *ip)
-{
-	char text[ADDR_TEXT];
-	struct nlmsghdr *nlh =
-	    nl_add(batch, RTM_DELNEIGH, 0, "delete neighbour %s on %s", ip_format(text, ip), dev);
-
-	neigh_header(nlh, ip->family, ifindex);
-	nl_put_ip(nlh, NDA_DST, ip);
-}
-
-static void neigh_fdb(struct nlmsghdr *nlh, int ifindex, const struct ip *remote)
+void neigh_fdb_add(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *remote)
 {
 	static const struct mac all_zero;
+	char text[ADDR_TEXT];
+	struct nlmsghdr *nlh =
+	    nl_add(batch, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_APPEND,
+		   "add forwarding entry to %s on %s", ip_format(text, remote), dev);
 	struct ndmsg *ndm = neigh_header(nlh, AF_BRIDGE, ifindex);
 
 	ndm->ndm_flags = NTF_SELF;
 	ndm->ndm_state = NUD_NOARP | NUD_PERMANENT;
 	mnl_attr_put(nlh, NDA_LLADDR, sizeof(all_zero.bytes), all_zero.bytes);
 	nl_put_ip(nlh, NDA_DST, remote);
-}
-
-void neigh_fdb_add(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *remote)
-{
-	char text[ADDR_TEXT];
-	struct nlmsghdr *nlh =
-	    nl_add(batch, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_APPEND,
-		   "add forwarding entry to %s on %s", ip_format(text, remote), dev);
-
-	neigh_fdb(nlh, ifindex, remote);
-}
-
-void neigh_fdb_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *remote)
-{
-	char text[ADDR_TEXT];
-	struct nlmsghdr *nlh = nl_add(batch, RTM_DELNEIGH, 0, "delete forwarding entry to %s on %s",
-				      ip_format(text, remote), dev);
-
-	neigh_fdb(nlh, ifindex, remote);
 }

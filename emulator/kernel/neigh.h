@@ -8,11 +8,8 @@
 
 void neigh_add(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *ip,
 	       const struct mac *mac);
-void neigh_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *ip);
 
 /* One more remote VTEP that gets what must be flooded (all-zero MAC: head-end replication). */
 void neigh_fdb_add(struct nl_batch *batch, const char *dev, int ifindex, const struct ip *remote);
-void neigh_fdb_delete(struct nl_batch *batch, const char *dev, int ifindex,
-		      const struct ip *remote);
 
 #endif

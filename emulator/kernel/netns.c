@@ -107,20 +107,6 @@ void netns_close(struct netns *ns)
 	*ns = NETNS_INIT;
 }
 
-int netns_delete(const char *name, struct err *err)
-{
-	char path[NETNS_PATH];
-	int rc = netns_path(path, name, err);
-
-	if (rc < 0)
-		return rc;
-	if (umount2(path, MNT_DETACH) < 0 && errno != EINVAL)
-		return err_sys(err, errno, "namespace %s: umount", name);
-	if (unlink(path) < 0)
-		return err_sys(err, errno, "namespace %s: unlink", name);
-	return 0;
-}
-
 int netns_self(struct netns *out, struct err *err)
 {
 	struct netns ns = NETNS_INIT;

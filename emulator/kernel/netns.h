@@ -33,7 +33,6 @@ int netns_open(const char *name, struct netns *out, struct err *err);
 
 int netns_enter(const struct netns *ns, struct err *err); /* the calling thread */
 void netns_close(struct netns *ns);			  /* the file stays */
-int netns_delete(const char *name, struct err *err);	  /* takes the file away */
 
 /* The calling thread's own namespace, to come back to with netns_enter(). Has no socket. */
 int netns_self(struct netns *out, struct err *err);

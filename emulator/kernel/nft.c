@@ -105,34 +105,19 @@ static int nft_room(struct nft_tx *tx, struct err *err)
 #define NFT_ADD(tx, message, flags, ...)                                                           \
 	nl_add(&(tx)->batch, NFNL_SUBSYS_NFTABLES << 8 | (message), (flags), __VA_ARGS__)
 
-static int nft_table_message(struct nft_tx *tx, uint16_t message, const struct nft_place *at,
-			     struct err *err)
-{
-	int family = nft_family(at->family, err);
-
-	if (family < 0)
-		return family;
-	int rc = nft_room(tx, err);
-	if (rc < 0)
-		return rc;
-	struct nlmsghdr *nlh = NFT_ADD(
-	    tx, message, message == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0, "nft %s table %s %s",
-	    message == NFT_MSG_NEWTABLE ? "add" : "delete", at->family, at->table);
-	nft_put_header(nlh, family, 0);
-	mnl_attr_put_strz(nlh, NFTA_TABLE_NAME, at->table);
-	if (message == NFT_MSG_NEWTABLE)
-		mnl_attr_put_u32(nlh, NFTA_TABLE_FLAGS, 0);
-	return 0;
-}
-
 int nft_add_table(struct nft_tx *tx, const struct nft_place *at, struct err *err)
 {
-	return nft_table_message(tx, NFT_MSG_NEWTABLE, at, err);
-}
+	int family = nft_family(at->family, err);
+	int rc = family < 0 ? family : nft_room(tx, err);
 
-int nft_delete_table(struct nft_tx *tx, const struct nft_place *at, struct err *err)
-{
-	return nft_table_message(tx, NFT_MSG_DELTABLE, at, err);
+	if (rc < 0)
+		return rc;
+	struct nlmsghdr *nlh = NFT_ADD(tx, NFT_MSG_NEWTABLE, NLM_F_CREATE, "nft add table %s %s",
+				       at->family, at->table);
+	nft_put_header(nlh, family, 0);
+	mnl_attr_put_strz(nlh, NFTA_TABLE_NAME, at->table);
+	mnl_attr_put_u32(nlh, NFTA_TABLE_FLAGS, 0);
+	return 0;
 }
 
 int nft_add_chain(struct nft_tx *tx, const struct nft_place *at, const char *hook, struct err *err)

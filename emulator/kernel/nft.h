@@ -56,7 +56,6 @@ int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err
 /* The expressions of that rule. */
 void nft_arpreply_rule(const struct nft_arpreply *a, struct nftnl_rule *out);
 
-int nft_delete_table(struct nft_tx *tx, const struct nft_place *at, struct err *err);
 int nft_delete_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err);
 int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err); /* its rules */
 

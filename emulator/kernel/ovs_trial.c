@@ -91,7 +91,7 @@ static int configure_side(struct trial *t, int side, struct err *err)
 	struct route_spec route = {
 	    .dst = prefix_network(&address), .dev = "eth0", .ifindex = INDEX};
 	struct ip peer = side_ip(other);
-	int rc = ethtool_set(rt, "eth0", ETHTOOL_TX, false, err);
+	int rc = ethtool_off(rt, "eth0", ETHTOOL_TX, err);
 
 	if (rc)
 		return rc;

@@ -11,16 +11,6 @@
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 
-static struct tcmsg *qdisc_header(struct nlmsghdr *nlh, int ifindex)
-{
-	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
-
-	tcm->tcm_family = AF_UNSPEC;
-	tcm->tcm_ifindex = ifindex;
-	tcm->tcm_parent = TC_H_ROOT;
-	return tcm;
-}
-
 static void qdisc_put_tbf(struct nlmsghdr *nlh, const struct qdisc_tbf *t)
 {
 	struct tc_tbf_qopt opt = {.limit = t->limit_bytes};
@@ -46,22 +36,18 @@ static void qdisc_put_stab(struct nlmsghdr *nlh, int overhead)
 	mnl_attr_nest_end(nlh, stab);
 }
 
-void qdisc_tbf(struct nl_batch *batch, const char *dev, int ifindex, const struct qdisc_tbf *t,
-	       bool replace)
+void qdisc_tbf(struct nl_batch *batch, const char *dev, int ifindex, const struct qdisc_tbf *t)
 {
-	uint16_t flags = NLM_F_CREATE | (replace ? NLM_F_REPLACE : NLM_F_EXCL);
-	struct nlmsghdr *nlh = nl_add(batch, RTM_NEWQDISC, flags, "shape %s by tbf", dev);
+	struct nlmsghdr *nlh =
+	    nl_add(batch, RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, "shape %s by tbf", dev);
+	struct tcmsg *tcm = mnl_nlmsg_put_extra_header(nlh, sizeof(*tcm));
 
-	qdisc_header(nlh, ifindex)->tcm_handle = QDISC_HANDLE;
+	tcm->tcm_family = AF_UNSPEC;
+	tcm->tcm_ifindex = ifindex;
+	tcm->tcm_parent = TC_H_ROOT;
+	tcm->tcm_handle = QDISC_HANDLE;
 	mnl_attr_put_strz(nlh, TCA_KIND, "tbf");
 	if (t->stab_overhead)
 		qdisc_put_stab(nlh, t->stab_overhead);
 	qdisc_put_tbf(nlh, t);
-}
-
-void qdisc_delete(struct nl_batch *batch, const char *dev, int ifindex)
-{
-	struct nlmsghdr *nlh = nl_add(batch, RTM_DELQDISC, 0, "remove the qdisc of %s", dev);
-
-	qdisc_header(nlh, ifindex);
 }

@@ -3,8 +3,6 @@
 #ifndef VPCLAB_KERNEL_QDISC_H
 #define VPCLAB_KERNEL_QDISC_H
 
-#include <stdbool.h>
-
 #include "emulator/kernel/nl.h"
 
 struct qdisc_tbf {	      /* as the kernel takes it */
@@ -19,9 +17,7 @@ struct qdisc_tbf {	      /* as the kernel takes it */
 /* Handle of our root qdiscs: 1:0. */
 #define QDISC_HANDLE 0x00010000u
 
-/* Adds TBF as root; `replace` changes the one that is there instead, without losing its queue. */
-void qdisc_tbf(struct nl_batch *batch, const char *dev, int ifindex, const struct qdisc_tbf *t,
-	       bool replace);
-void qdisc_delete(struct nl_batch *batch, const char *dev, int ifindex);
+/* Adds TBF as root, where none is yet. */
+void qdisc_tbf(struct nl_batch *batch, const char *dev, int ifindex, const struct qdisc_tbf *t);
 
 #endif

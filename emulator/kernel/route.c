@@ -24,16 +24,12 @@ static void route_put(struct nlmsghdr *nlh, const struct route_spec *r)
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)r->ifindex);
 }
 
-static const char *route_text(char text[static ADDR_TEXT], const struct route_spec *r)
-{
-	return r->dst.len ? prefix_format(text, &r->dst) : "default";
-}
-
 void route_add(struct nl_batch *batch, const struct route_spec *r)
 {
 	char text[ADDR_TEXT];
-	struct nlmsghdr *nlh = nl_add(batch, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL,
-				      "add route %s by %s", route_text(text, r), r->dev);
+	struct nlmsghdr *nlh =
+	    nl_add(batch, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, "add route %s by %s",
+		   r->dst.len ? prefix_format(text, &r->dst) : "default", r->dev);
 
 	route_put(nlh, r);
 	if (r->congctl) {
@@ -41,13 +37,4 @@ void route_add(struct nl_batch *batch, const struct route_spec *r)
 		mnl_attr_put_strz(nlh, RTAX_CC_ALGO, r->congctl);
 		mnl_attr_nest_end(nlh, metrics);
 	}
-}
-
-void route_delete(struct nl_batch *batch, const struct route_spec *r)
-{
-	char text[ADDR_TEXT];
-	struct nlmsghdr *nlh =
-	    nl_add(batch, RTM_DELROUTE, 0, "delete route %s by %s", route_text(text, r), r->dev);
-
-	route_put(nlh, r);
 }

@@ -21,6 +21,5 @@ struct route_spec {
  * tcp_allowed_congestion_control lists.
  */
 void route_add(struct nl_batch *batch, const struct route_spec *r);
-void route_delete(struct nl_batch *batch, const struct route_spec *r);
 
 #endif

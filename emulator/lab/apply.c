@@ -167,7 +167,7 @@ static int apply_vxlan(struct apply_job *j, const struct op *op)
 
 static int apply_offload(struct apply_job *j, const struct op *op)
 {
-	return ethtool_set(j->ns->ns.rt, op->dev, op->offloads_off, false, &j->err);
+	return ethtool_off(j->ns->ns.rt, op->dev, op->offloads_off, &j->err);
 }
 
 /* The plan leaves the index of a device out that it does not create itself. */
@@ -235,7 +235,7 @@ static int apply_tbf(struct apply_job *j, const struct op *op)
 			      .mpu = t->mpu,
 			      .stab_overhead = t->stab_overhead};
 
-	qdisc_tbf(&j->batch, op->dev, op->ifindex, &q, false);
+	qdisc_tbf(&j->batch, op->dev, op->ifindex, &q);
 	return 0;
 }
 

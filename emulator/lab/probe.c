@@ -133,7 +133,7 @@ int probe_tbf(struct probe *p, struct err *err)
 				.overhead = 24,
 				.mpu = 84};
 
-	qdisc_tbf(&p->batch, "far", FAR, &tbf, false);
+	qdisc_tbf(&p->batch, "far", FAR, &tbf);
 	return nl_send(p->rt, &p->batch, err);
 }
 
@@ -242,8 +242,7 @@ int probe_arpreply(struct probe *p, struct err *err)
 int probe_offload(struct probe *p, struct err *err)
 {
 	(void)p;
-	return ethtool_set(p->rt, "far", ETHTOOL_TSO | ETHTOOL_GSO | ETHTOOL_GRO | ETHTOOL_TX,
-			   false, err);
+	return ethtool_off(p->rt, "far", ETHTOOL_TSO | ETHTOOL_GSO | ETHTOOL_GRO | ETHTOOL_TX, err);
 }
 
 int probe_congctl(struct probe *p, struct err *err)

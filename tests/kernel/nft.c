@@ -224,8 +224,6 @@ static void errors_name_the_rule(void **state)
 	json_decref(j);
 	sandbox_ok(&err, nft_add_table(&tx, &at, &err));
 	sandbox_ok(&err, nft_commit(&tx, &err));
-	sandbox_ok(&err, nft_delete_table(&tx, &at, &err));
-	sandbox_ok(&err, nft_commit(&tx, &err));
 	nft_done(&tx);
 	close(fd);
 	netns_close(&ns);

@@ -116,11 +116,10 @@ fails_with() {
 # as_user CMD…: as a user who is not root, with a home of its own and $work/user/bin/vpclab.
 user_id=47111
 as_user() {
-	if [ "$(id -u)" != 0 ]; then
-		"$@"
-		return
-	fi
-	setpriv --reuid $user_id --regid $user_id --clear-groups --inh-caps=-all \
+	local become=()
+	[ "$(id -u)" != 0 ] ||
+		become=(setpriv --reuid "$user_id" --regid "$user_id" --clear-groups --inh-caps=-all)
+	${become[@]+"${become[@]}"} \
 		env HOME="$work/user/home" XDG_RUNTIME_DIR="$work/user/run" USER=vpclab "$@"
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/cli/options.h"
 #include "core/cli/columns.h"
+#include "core/cli/data.h"
+#include "core/cli/language.h"
 #include "core/cli/print.h"
 
 static void print_overview(struct strbuf *out)
@@ -25,8 +27,10 @@ static void print_overview(struct strbuf *out)
 	}
 	columns_print(&c, "  ", out);
 	columns_done(&c);
-	strbuf_add(out, "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
-			"Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
+	strbuf_add(out,
+		   "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
+		   "vpclab help topology and vpclab help scenario list the keys of those files.\n"
+		   "Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
 }
 
 static int help_run(const struct call *call, struct err *err)
@@ -36,6 +40,12 @@ static int help_run(const struct call *call, struct err *err)
 
 	if (!call->argv[0]) {
 		print_overview(&text);
+	} else if (str_eq(call->argv[0], "topology") || str_eq(call->argv[0], "scenario")) {
+		int r = language_print(str_eq(call->argv[0], "topology") ? DATA_TOPOLOGIES
+									 : DATA_SCENARIOS,
+				       LANGUAGE_TEXT, &text, err);
+		if (r)
+			return r;
 	} else {
 		c = command_find(call->argv[0]);
 		if (!c)
@@ -48,8 +58,8 @@ static int help_run(const struct call *call, struct err *err)
 
 const struct command cmd_help = {
     .name = "help",
-    .summary = "list the commands, or explain one",
-    .operands = "[COMMAND]",
+    .summary = "list the commands, or explain one, or the keys of a file",
+    .operands = "[COMMAND|topology|scenario]",
     .max_operands = 1,
     .run = help_run,
 };

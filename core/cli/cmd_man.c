@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/cli/data.h"
+#include "core/cli/language.h"
 #include "core/cli/options.h"
 #include "core/cli/print.h"
 
@@ -51,11 +53,14 @@ static const char after_commands[] =
     "and\n"
     "one of these only when it did not start.\n"
     ".SH ENVIRONMENT\n"
-    ".TP\n.B XDG_RUNTIME_DIR\nWhere an ordinary user's labs keep their run directories.\n"
+    ".TP\n.B XDG_RUNTIME_DIR\nWhere an ordinary user's labs keep their run directories; without it "
+    "that is\n"
+    "\\fI/tmp/vpclab\\-UID\\fR.\n"
     ".TP\n.B NO_COLOR\nWhen set, nothing is coloured.\n"
     ".TP\n.B SHELL\nWhat \\fBvpclab shell\\fR starts.\n"
     ".SH FILES\n"
-    ".TP\n.I /run/vpclab, $XDG_RUNTIME_DIR/vpclab\nA directory for each running lab of root, or "
+    ".TP\n.I /run/vpclab, $XDG_RUNTIME_DIR/vpclab, /tmp/vpclab\\-UID\nA directory for each running "
+    "lab of root, or "
     "of\n"
     "the user: its state and its log.\n"
     ".TP\n.I PREFIX/share/vpclab\nThe topologies and scenarios that come with vpclab.\n"
@@ -154,11 +159,19 @@ static int man_run(const struct call *call, struct err *err)
 {
 	autostr struct strbuf text = {0};
 
-	(void)call, (void)err;
+	(void)call;
 	strbuf_add(&text, before_commands);
 	for (size_t i = 0; command_table[i]; i++)
 		if (!command_table[i]->hidden)
 			print_command(&text, command_table[i]);
+	strbuf_add(&text, ".SH TOPOLOGY FILES\n");
+	int r = language_print(DATA_TOPOLOGIES, LANGUAGE_MAN, &text, err);
+	if (r)
+		return r;
+	strbuf_add(&text, ".SH SCENARIO FILES\n");
+	r = language_print(DATA_SCENARIOS, LANGUAGE_MAN, &text, err);
+	if (r)
+		return r;
 	strbuf_add(&text, after_commands);
 	print_text(&text);
 	return EXIT_PASS;

@@ -141,3 +141,19 @@ int data_find(const char *kind, const char *name, char **path, struct err *err)
 	}
 	return found ? 0 : not_found(kind, name, err);
 }
+
+int data_schema(const char *kind, char **path, struct err *err)
+{
+	char *dir, *file;
+
+	for (int i = 0; (dir = place(kind, i)); i++) {
+		file = mem_printf("%s/schema.json", dir);
+		free(dir);
+		if (is_file(file)) {
+			*path = file;
+			return 0;
+		}
+		free(file);
+	}
+	return err_fail(err, ENOENT, "%s/schema.json is not installed beside the program", kind);
+}

@@ -16,6 +16,9 @@
  */
 int data_find(const char *kind, const char *name, char **path, struct err *err);
 
+/* The path of the schema of a KIND, a heap string. -ENOENT where it is not installed. */
+int data_schema(const char *kind, char **path, struct err *err);
+
 /* The names of all shipped files of a kind, each once, sorted. Texts in `a`. */
 struct data_names {
 	VEC(const char *) list;

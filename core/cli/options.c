@@ -80,6 +80,8 @@ static int parse_number(const struct option_def *o, const char *value, int64_t *
 	case OPT_PPS:
 		return units_parse_pps(value, field, err);
 	case OPT_TIME:
+		if (*value && !value[strspn(value, "0123456789.")] && strcmp(value, "0"))
+			return err_input(err, "'%s' has no unit; write %ss", value, value);
 		return units_parse_time(value, field, err);
 	case OPT_SIZE:
 		return units_parse_size(value, field, err);

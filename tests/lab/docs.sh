@@ -5,7 +5,7 @@
 # timeout: 600
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need man
+need man jq
 
 bin=$work/bin
 mkdir -p "$bin"
@@ -64,12 +64,16 @@ done
 # README's session, command by command, as an ordinary user would type it.
 user_tree
 ln -s share/vpclab/topologies share/vpclab/scenarios "$work/user/"
+ln -s bin "$work/user/build"
+exported=
 mapfile -t session < <(awk '/^```/ { in_session = /^```console$/ } in_session && sub(/^[$] /, "")' README.md)
 ran=0
 for line in ${session[@]+"${session[@]}"}; do
+	# What it sets holds for the lines after it; the program is in build/ there.
+	case $line in export\ *) exported="$exported$line; "; continue ;; esac
 	case $line in "vpclab "*) ;; *) continue ;; esac
 	ran=$((ran + 1))
-	run as_user env PATH="$work/user/bin:$PATH" bash -c "cd '$work/user' && $line"
+	run as_user bash -c "cd '$work/user' && $exported$line"
 	# A run that the machine was too slow for is inconclusive, and no fault of README.
 	case $line:$status in *"vpclab run"*:3) status=0 ;; esac
 	is "README.md: $line" "$status" 0
@@ -86,5 +90,37 @@ for block in "$work"/block*; do
 	! grep -q '^topology:' "$block" || file=run-$file
 	cp "$block" "$work/$file"
 	passes "README.md: $file is valid" vpclab validate "$work/$file"
+done
+
+# Its topologies can be built, and its scenario measures what it says: shorter, and a machine that is
+# too slow for it is inconclusive.
+for file in office dumbbell; do
+	lab_up "docs-$file" "$work/$file.yaml" && lab_down
+done
+sed -e 's/duration: .s/duration: 500ms/' -e '$a repeat: {min: 2, max: 3}' "$work/run-office.yaml" \
+	>"$work/short.yaml"
+run vpclab run "$work/short.yaml"
+[ "$status" != 3 ] || status=0
+is "README.md: its scenario runs" "$status" 0
+
+# The keys of the two languages: the schema, the help and the manual page know the same, and each is
+# explained. (Unit tests hold the schemas against the parsers.)
+for kind in topology scenario; do
+	schema=topologies/schema.json
+	[ $kind = topology ] || schema=scenarios/schema.json
+	passes "help $kind" vpclab help $kind
+	help=$output
+	part=$(sed -n "/^${kind^^} FILES/,/^[A-Z][A-Z ]*$/p" <<<"$page" | tail -n +2)
+	[ -n "$part" ] || part=$page
+	mapfile -t keys < <(jq -r '[.. | .properties? // empty | keys_unsorted[]] | unique[]' $schema)
+	is "$kind: the schema has keys" "$([ ${#keys[@]} -gt 20 ] && echo yes)" yes
+	for key in "${keys[@]}"; do
+		has "help $kind: $key" "$help" $'\n'"  $key "
+		has "manual page, $kind files: $key" "$part" "   $key"
+	done
+	is "$kind: every key is explained" "$(jq -r '. as $root
+		| .. | .properties? // empty | to_entries[]
+		| select((.value.description // (.value["$ref"] // "" | split("/")[-1] as $n
+			| $root["$defs"][$n].description)) == null) | .key' $schema)" ""
 done
 finish

@@ -137,6 +137,7 @@ static void test_mistakes(void **state)
 		const char *text;
 	} cases[] = {
 	    {&plain, "--fromat=text", NULL, "unknown option '--fromat'; did you mean '--format'?"},
+	    {&plain, "--time=1.5", NULL, "--time: '1.5' has no unit; write 1.5s"},
 	    {&plain, "--hlep", NULL, "unknown option '--hlep'; did you mean '--help'?"},
 	    {&plain, "--zzzzzz", NULL, "unknown option '--zzzzzz'; see vpclab try --help"},
 	    {&plain, "-z", NULL, "unknown option '-z'; see vpclab try --help"},

@@ -7,7 +7,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/cli/command.h"
@@ -21,6 +23,9 @@
 #include "core/report/progress.h"
 #include "core/report/terminal.h"
 #include "core/report/text.h"
+#include "emulator/model/topology.h"
+
+enum { REPORT_BYTES = 256 * 1024 }; /* more than a report of a hundred runs */
 
 struct run_command_options {
 	const char *output;
@@ -33,29 +38,53 @@ struct job { /* all scenarios of one command line */
 	VEC(struct scenario *) scenarios;
 	struct problems problems;
 	json_t *list; /* --json with several scenarios */
-	enum verdict worst;
+	int status;   /* the worst so far */
 };
+
+static bool is_topology(const char *name, const char *text, size_t len)
+{
+	struct problems p;
+	bool is;
+
+	problems_init(&p);
+	topology_free(topology_parse(name, text, len, NULL, 0, &p));
+	is = !problems_count(&p);
+	problems_done(&p);
+	return is;
+}
+
+static int find_scenario(const char *name, char **path, struct err *err)
+{
+	struct err none = ERR_INIT;
+	int r = data_find(DATA_SCENARIOS, name, path, err);
+
+	if (!r || data_find(DATA_TOPOLOGIES, name, path, &none))
+		return r;
+	return err_input(err, "'%s' is a topology, not a scenario", name);
+}
 
 static int read_scenario(struct job *job, const char *name, struct err *err)
 {
 	autofree char *path = NULL, *text = NULL;
 	size_t len;
-	int r = data_find(DATA_SCENARIOS, name, &path, err);
+	int r = find_scenario(name, &path, err);
 
 	if (!r)
 		r = file_read(path, &text, &len, err);
 	if (r)
 		return r;
 	const char *shown = str_eq(path, "-") ? "standard input" : path;
+	if (!scenario_recognise(text, len) && is_topology(shown, text, len))
+		return err_input(err, "%s is a topology, not a scenario", shown);
 	*VEC_ADD(&job->arena, &job->scenarios) = scenario_parse(shown, text, len, &job->problems);
 	return 0;
 }
 
-static int show_problems(struct job *job)
+static int show_problems(struct problems *p)
 {
 	autostr struct strbuf text = {0};
 
-	problems_print(&job->problems, &text);
+	problems_print(p, &text);
 	fputs(strbuf_text(&text), stderr);
 	return EXIT_USAGE;
 }
@@ -70,11 +99,39 @@ static char *output_folder(const struct job *job, const struct scenario *s)
 	return mem_printf("%s/%s", job->o->output, s->name);
 }
 
-static int write_report(const char *folder, const char *name, const char *text, struct err *err)
+static int write_report(const char *folder, const char *name, const char *text, size_t len,
+			struct err *err)
 {
 	autofree char *path = mem_printf("%s/%s", folder, name);
 
-	return file_write(path, text, strlen(text), err);
+	return file_write(path, text, len, err);
+}
+
+/* Before anything is built: the folder must be there and take a file as large as a report. */
+static int try_folder(const char *folder, struct err *err)
+{
+	autofree char *path = mem_printf("%s/.report.json", folder);
+	autofree char *zeros = mem_zalloc(REPORT_BYTES);
+	int r = file_mkdirs(folder, err);
+
+	if (!r)
+		r = write_report(folder, ".report.json", zeros, REPORT_BYTES, err);
+	unlink(path);
+	return r ? err_wrap(err, "no place for the reports") : 0;
+}
+
+static int try_folders(const struct job *job, struct err *err)
+{
+	int r = 0;
+
+	if (job->o->output && !job->o->output[0])
+		return err_input(err, "-o: the name of the directory is empty");
+	for (size_t i = 0; i < job->scenarios.n && !r; i++) {
+		autofree char *folder = output_folder(job, job->scenarios.v[i]);
+
+		r = try_folder(folder, err);
+	}
+	return r;
 }
 
 static int write_reports(const char *folder, const struct run_result *r, json_t *json,
@@ -86,87 +143,119 @@ static int write_reports(const char *folder, const struct run_result *r, json_t 
 
 	junit_print(r, &junit);
 	if (!ret)
-		ret = write_report(folder, "report.json", text, err);
+		ret = write_report(folder, "report.json", text, strlen(text), err);
 	if (!ret)
-		ret = write_report(folder, "junit.xml", strbuf_text(&junit), err);
+		ret = write_report(folder, "junit.xml", strbuf_text(&junit), junit.len, err);
 	return ret;
 }
 
-static void print_result(const struct job *job, const struct run_result *r, const char *folder)
+/* The short name of a shipped topology, else its file. Gives heap text. */
+static char *topology_name(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	char *name = mem_printf("%.*s", (int)strcspn(base, "."), base);
+	autofree char *shipped = NULL, *a = realpath(file, NULL), *b = NULL;
+	struct err none = ERR_INIT;
+
+	if (!data_find(DATA_TOPOLOGIES, name, &shipped, &none))
+		b = realpath(shipped, NULL);
+	if (a && b && str_eq(a, b))
+		return name;
+	free(name);
+	return mem_strdup(file);
+}
+
+static void print_result(const struct job *job, const struct run_result *r, const char *folder,
+			 bool written)
 {
 	autostr struct strbuf text = {0};
+	autofree char *topology = topology_name(r->scenario->topology);
 
 	terminal_print(r, text_color(STDOUT_FILENO), &text);
-	strbuf_addf(&text, "  Report: %s/report.json, junit.xml    More: vpclab plan %s\n", folder,
-		    r->scenario->topology);
+	if (written)
+		strbuf_addf(&text, "  Report: %s/report.json, junit.xml    More: vpclab plan %s\n",
+			    folder, topology);
 	if (job->scenarios.n > 1)
 		strbuf_addc(&text, '\n');
 	print_text(&text);
 }
 
-static enum verdict worse(enum verdict a, enum verdict b)
+static int worse(int a, int b)
 {
 	static const int weight[] = {
-	    [VERDICT_PASS] = 0, [VERDICT_SKIP] = 1, [VERDICT_INCONCLUSIVE] = 2, [VERDICT_FAIL] = 3};
+	    [EXIT_PASS] = 0,  [EXIT_UNSUPPORTED] = 1, [EXIT_INCONCLUSIVE] = 2,
+	    [EXIT_USAGE] = 3, [EXIT_FAIL] = 4,
+	};
 
 	return weight[b] > weight[a] ? b : a;
 }
 
+/* What was found is shown even where it could not be written. */
 static int report(struct job *job, const struct run_result *r, struct err *err)
 {
 	autofree char *folder = output_folder(job, r->scenario);
 	json_t *json = json_result(r);
 	int ret = write_reports(folder, r, json, err);
 
-	job->worst = worse(job->worst, verdict_overall(r));
 	if (job->o->json)
 		json_array_append(job->list, json);
 	else
-		print_result(job, r, folder);
+		print_result(job, r, folder, !ret);
 	json_decref(json);
-	return ret;
+	return ret ? ret : verdict_exit_status(verdict_overall(r));
 }
 
 static int run_one(struct job *job, const struct scenario *s, bool *interrupted, struct err *err)
 {
 	struct progress bar;
 	struct run_options o = {.progress = job->o->quiet ? NULL : progress_show, .arg = &bar};
+	struct problems problems;
 	struct interrupt i;
 	struct run_result r;
 
+	problems_init(&problems);
 	progress_init(&bar);
 	interrupt_begin(&i);
-	int ret = run_scenario(s, &o, &r, &job->problems, err);
-	interrupt_end(&i);
+	int ret = run_scenario(s, &o, &r, &problems, err);
 	progress_done(&bar);
 	*interrupted = r.interrupted;
 	if (!ret)
 		ret = report(job, &r, err);
-	else if (problems_count(&job->problems))
-		ret = show_problems(job);
+	else if (problems_count(&problems))
+		ret = show_problems(&problems);
+	interrupt_end(&i);
+	problems_done(&problems);
 	result_done(&r);
 	return ret;
 }
 
-static int run_all(struct job *job, struct err *err)
+/* One that fails does not stop those behind it: its error is told at once, and it is the status. */
+static int run_all(struct job *job)
 {
 	bool interrupted = false;
-	int ret = 0;
 
-	for (size_t i = 0; i < job->scenarios.n && !ret && !interrupted; i++)
-		ret = run_one(job, job->scenarios.v[i], &interrupted, err);
-	if (ret)
-		return ret;
-	if (job->o->json && json_array_size(job->list) == 1)
+	for (size_t i = 0; i < job->scenarios.n && !interrupted; i++) {
+		const struct scenario *s = job->scenarios.v[i];
+		struct err err = ERR_INIT;
+		int status = run_one(job, s, &interrupted, &err);
+
+		if (status < 0) {
+			fflush(stdout);
+			fprintf(stderr, "vpclab run: %s: %s\n", s->name, err.text);
+			status = err_exit_status(&err);
+		}
+		job->status = worse(job->status, status);
+	}
+	if (job->o->json && job->scenarios.n == 1 && json_array_size(job->list) == 1)
 		print_json(json_incref(json_array_get(job->list, 0)));
-	else if (job->o->json)
+	else if (job->o->json && job->scenarios.n > 1)
 		print_json(json_incref(job->list));
-	return verdict_exit_status(job->worst);
+	return job->status;
 }
 
 static int run_run(const struct call *call, struct err *err)
 {
-	struct job job = {.o = call->options, .list = json_array(), .worst = VERDICT_PASS};
+	struct job job = {.o = call->options, .list = json_array()};
 	int ret = 0;
 
 	arena_init(&job.arena);
@@ -174,9 +263,11 @@ static int run_run(const struct call *call, struct err *err)
 	for (int i = 0; i < call->argc && !ret; i++)
 		ret = read_scenario(&job, call->argv[i], err);
 	if (!ret && problems_count(&job.problems))
-		ret = show_problems(&job);
+		ret = show_problems(&job.problems);
 	if (!ret)
-		ret = run_all(&job, err);
+		ret = try_folders(&job, err);
+	if (!ret)
+		ret = run_all(&job);
 	VEC_FOREACH (s, &job.scenarios)
 		scenario_free(*s);
 	json_decref(job.list);
@@ -205,9 +296,10 @@ const struct command cmd_run = {
 	"confidence intervals are narrow enough, judges its expectations, and prints a table.\n"
 	"report.json has everything that was found, junit.xml a test case for each expectation.\n"
 	"\n"
-	"The exit status is 0 when all expectations hold, 1 when one does not, and 3 when the\n"
-	"machine was the limit or two truths disagree, so that nothing can be said. Progress goes\n"
-	"to standard error. Ctrl-C takes the lab down and reports what was measured so far.",
+	"The exit status is 0 when all expectations hold, 1 when one does not or something could\n"
+	"not be measured, and 3 when the machine was the limit or two truths disagree, so that\n"
+	"nothing can be said. Progress goes to standard error. Ctrl-C takes the lab down and "
+	"reports what was measured so far.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct run_command_options),

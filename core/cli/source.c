@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/str.h"
 #include "core/cli/data.h"
+#include "core/harness/scenario.h"
 
 static int print_problems(struct problems *p)
 {
@@ -43,6 +44,34 @@ static void source_init(struct source *s)
 	wire_init(&s->wire);
 }
 
+/* A scenario where a topology is wanted: the usual slip. */
+static int reject_scenario(const struct source *s, struct err *err)
+{
+	struct problems ignored;
+	int r = 0;
+
+	if (!scenario_recognise(s->text, s->len))
+		return 0;
+	problems_init(&ignored);
+	struct scenario *scenario = scenario_parse(s->path, s->text, s->len, &ignored);
+	r = err_input(err, "%s is a scenario%s%s", s->path,
+		      scenario->topology ? "; its topology is " : ", not a topology",
+		      scenario->topology ? scenario->topology : "");
+	scenario_free(scenario);
+	problems_done(&ignored);
+	return r;
+}
+
+static int find_topology(const char *name, char **path, struct err *err)
+{
+	struct err none = ERR_INIT;
+	int r = data_find(DATA_TOPOLOGIES, name, path, err);
+
+	if (!r || data_find(DATA_SCENARIOS, name, path, &none))
+		return r;
+	return 0; /* reject_scenario() says what it is */
+}
+
 int source_open_file(const char *name, const struct option_list *sets, const struct machine *m,
 		     struct source *out, struct err *err)
 {
@@ -51,9 +80,11 @@ int source_open_file(const char *name, const struct option_list *sets, const str
 
 	source_init(out);
 	out->compile.machine = m ? *m : MACHINE_DEFAULT;
-	ret = data_find(DATA_TOPOLOGIES, name, &out->path, err);
+	ret = find_topology(name, &out->path, err);
 	if (!ret)
 		ret = file_read(out->path, &out->text, &out->len, err);
+	if (!ret)
+		ret = reject_scenario(out, err);
 	if (ret)
 		return ret;
 	problems_init(&p);

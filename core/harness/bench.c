@@ -187,6 +187,15 @@ int bench_idle(double *busy_cpus, struct err *err)
 	return 0;
 }
 
+static void take_down(struct bench *b, struct bench_lab *lab, struct err *err)
+{
+	struct run_lab *shown = &b->r->labs.v[lab->shown];
+	int64_t start = clock_now_ns();
+
+	shown->left = lab_down(lab->lab, err) != 0;
+	shown->down_ns = clock_now_ns() - start;
+}
+
 int bench_close(struct bench *b, struct err *err)
 {
 	int r = 0;
@@ -194,14 +203,13 @@ int bench_close(struct bench *b, struct err *err)
 	for (int i = 0; i < 2; i++) {
 		struct bench_lab *lab = &b->labs[i];
 		struct err one = ERR_INIT;
-		int64_t start = clock_now_ns();
 
-		if (lab->lab && lab_down(lab->lab, &one) && !r) {
+		if (lab->lab)
+			take_down(b, lab, &one);
+		if (one.code && !r) {
 			*err = one;
 			r = -one.code;
 		}
-		if (lab->lab)
-			b->r->labs.v[lab->shown].down_ns = clock_now_ns() - start;
 		if (lab->compiled)
 			wire_done(&lab->wire);
 	}

@@ -36,6 +36,23 @@ struct run_cell *result_cell(const struct run_result *r, int measure, int path)
 	return NULL;
 }
 
+bool result_worked(const struct run_cell *c)
+{
+	VEC_FOREACH (run, &c->runs)
+		if (!run->error)
+			return true;
+	return false;
+}
+
+const char *result_error(const struct run_result *r, const struct run_cell *c)
+{
+	if (c->error)
+		return c->error;
+	if (r->interrupted || result_worked(c))
+		return NULL;
+	return c->runs.n ? c->runs.v[c->runs.n - 1].error : "it was never run";
+}
+
 size_t result_values(const struct run_cell *c, const struct metric *m, double *v, size_t max)
 {
 	size_t n = 0;

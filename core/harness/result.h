@@ -13,7 +13,8 @@
 #include "core/stats/summary.h"
 #include "emulator/lab/lab.h"
 
-enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE, VERDICT_SKIP };
+/* Of an expectation, or of a whole run; only a run is an error: something was never measured. */
+enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE, VERDICT_SKIP, VERDICT_ERROR };
 
 struct run_sample {	    /* one run of one measurement on one path */
 	int index;	    /* of this measurement and path, from 1 */
@@ -61,6 +62,7 @@ struct run_lab {
 	bool unshaped;
 	struct lab_timing timing;
 	int64_t down_ns;
+	bool left; /* it could not be taken down */
 	int hosts, vms, routers, eips, others;
 	json_t *choices; /* which fallbacks ran: a reference, or NULL */
 };
@@ -79,6 +81,7 @@ struct run_result {
 	int64_t started_s;		 /* CLOCK_REALTIME */
 	int64_t total_ns;
 	bool interrupted;
+	const char *error; /* what went wrong around the measurements, or NULL */
 	struct run_machine machine;
 	VEC(struct run_lab) labs;
 	VEC(struct run_cell) cells; /* by measure, then path */
@@ -90,6 +93,12 @@ void result_init(struct run_result *r, const struct scenario *s);
 void result_done(struct run_result *r);
 
 struct run_cell *result_cell(const struct run_result *r, int measure, int path);
+/*
+ * Why the cell has no figures, or fewer than it should: what it was given up for, or how its last
+ * run failed where none worked. NULL: all is well, or an interrupt explains it.
+ */
+const char *result_error(const struct run_result *r, const struct run_cell *c);
+bool result_worked(const struct run_cell *c); /* has it a run that worked? */
 /* The metric of each run that worked and where it is a number, into v[max]; gives how many. */
 size_t result_values(const struct run_cell *c, const struct metric *m, double *v, size_t max);
 /* All runs together as the metric combines them; .n 0 when there is none. */

@@ -287,13 +287,22 @@ static void find_ceilings(struct runner *run)
 		struct run_cell *c = result_cell(run->r, e->what.measure, e->what.path);
 
 		if (v->verdict == VERDICT_PASS || e->what.metric->truth == METRIC_UNPREDICTED ||
-		    run->r->interrupted || run->s->measures.v[c->measure].unshaped || !c->runs.n ||
-		    !isnan(c->ceiling_bps))
+		    run->r->interrupted || run->s->measures.v[c->measure].unshaped ||
+		    result_error(run->r, c) || !isnan(c->ceiling_bps))
 			continue;
 		find_ceiling(run, c);
 	}
 }
 
+static bool was_measured(const struct run_result *r)
+{
+	VEC_FOREACH (c, &r->cells)
+		if (c->runs.n)
+			return true;
+	return false;
+}
+
+/* Once something was measured, no error may lose it: it becomes a part of the result. */
 int run_scenario(const struct scenario *s, const struct run_options *o, struct run_result *out,
 		 struct problems *p, struct err *err)
 {
@@ -309,10 +318,14 @@ int run_scenario(const struct scenario *s, const struct run_options *o, struct r
 	}
 	if (!r)
 		find_ceilings(&run);
-	if (bench_close(&run.bench, &down) && !r) {
-		*err = down;
-		r = err_wrap(err, "taking the lab down");
+	if (r && was_measured(out)) {
+		out->error = arena_strdup(&out->arena, err->text);
+		r = 0;
 	}
+	if (bench_close(&run.bench, &down) && !r)
+		out->error =
+		    arena_printf(&out->arena, "taking the lab down: %s%s%s", down.text,
+				 out->error ? "; before it: " : "", out->error ? out->error : "");
 	out->total_ns = clock_now_ns() - run.begun_ns;
 	if (!r)
 		verdict_judge(out);

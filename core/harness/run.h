@@ -22,8 +22,9 @@ struct run_options {
 
 /*
  * `s` must have been parsed without problems and outlive `out`. A measurement that fails is in the
- * result; an error is what prevents any measurement: the topology (its problems in `p`), a lab that
- * does not come up or is not what the plan says. result_done() is needed in either case.
+ * result, and so is an error after the first; an error here is what prevents any measurement: the
+ * topology (its problems in `p`), a lab that does not come up or is not what the plan says.
+ * result_done() is needed in either case.
  */
 int run_scenario(const struct scenario *s, const struct run_options *o, struct run_result *out,
 		 struct problems *p, struct err *err);

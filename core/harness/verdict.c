@@ -158,6 +158,8 @@ static bool ask_target(struct run_result *r, const struct run_cell *c,
 	for (int i = 0; i < 3; i++)
 		v[i] *= e->factor;
 	*q = (struct question){.figure = s.mean, .half_width = s.half_width};
+	/* The least of all runs is what it is: it has no interval. */
+	q->strict = e->relation != EXPECT_WITHIN && e->what.metric->over == METRIC_MEAN;
 	set_region(e, v[1], v[2], tolerance_of(e, v[0]), q);
 	metric_format(text, sizeof(text), e->what.metric->unit, v[0]);
 	q->target = arena_printf(&r->arena, "%s %s%s", target_word(e->against), text,
@@ -183,7 +185,7 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	else
 		d.diff = a[0] - s.mean;
 	*q = (struct question){.figure = d.diff, .half_width = d.half_width};
-	q->strict = e->relation == EXPECT_ABOVE || e->relation == EXPECT_BELOW;
+	q->strict = e->relation != EXPECT_WITHIN;
 	set_region(e, 0, 0, tolerance_of(e, s.mean), q);
 	q->target = arena_printf(
 	    &r->arena, "%s has %s, difference %s", r->scenario->paths.v[e->other.path].name,
@@ -191,24 +193,17 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	    with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
 }
 
-/* A measurement that does not work is a failure; one whose figure could not be taken says nothing.
- */
+/* What was never measured says nothing about the network; verdict_overall() knows the error. */
 static void set_missing(struct run_result *r, const struct run_cell *c, struct run_verdict *out)
 {
-	bool worked = false;
+	const char *error = c ? result_error(r, c) : "no run worked";
 
-	for (size_t i = 0; c && i < c->runs.n; i++)
-		worked = worked || !c->runs.v[i].error;
 	out->found = "not measured";
-	if (r->interrupted && !worked) {
+	out->verdict = VERDICT_INCONCLUSIVE;
+	out->evidence = error ? error : "no run gave this figure";
+	if (!error && r->interrupted && !result_worked(c)) {
 		out->verdict = VERDICT_SKIP;
 		out->evidence = "interrupted";
-	} else if (worked) {
-		out->verdict = VERDICT_INCONCLUSIVE;
-		out->evidence = "no run gave this figure";
-	} else {
-		out->verdict = VERDICT_FAIL;
-		out->evidence = c && c->error ? c->error : "no run worked";
 	}
 }
 
@@ -280,6 +275,7 @@ static void decide(struct run_result *r, const struct run_cell *const cells[2],
 {
 	enum place place = place_of(q);
 	const struct run_sample *run = NULL;
+	const char *error = NULL;
 
 	if (place == PLACE_UNCLEAR) {
 		decide_unclear(r, cells, q, out);
@@ -289,12 +285,16 @@ static void decide(struct run_result *r, const struct run_cell *const cells[2],
 		decide_miss(r, cells, e, place, out);
 		return;
 	}
-	for (int i = 0; i < 2 && cells[i] && !run; i++)
+	for (int i = 0; i < 2 && cells[i] && !run && !error; i++) {
 		run = disagreeing_run(cells[i], e->what.metric);
-	out->verdict = run ? VERDICT_INCONCLUSIVE : VERDICT_PASS;
+		error = result_error(r, cells[i]);
+	}
+	out->verdict = run || error ? VERDICT_INCONCLUSIVE : VERDICT_PASS;
 	if (run)
 		out->evidence =
 		    arena_printf(&r->arena, "%s (run %d)", run->counted.why, run->index);
+	else if (error)
+		out->evidence = arena_printf(&r->arena, "given up early: %s", error);
 }
 
 static size_t count_values(const struct run_cell *c, const struct metric *m)
@@ -385,10 +385,10 @@ enum verdict verdict_overall(const struct run_result *r)
 {
 	enum verdict worst = VERDICT_PASS;
 	size_t skipped = 0;
+	bool error = r->error != NULL;
 
 	VEC_FOREACH (cell, &r->cells)
-		if (cell->error && !r->interrupted && !cell->runs.n)
-			return VERDICT_FAIL;
+		error = error || (!r->interrupted && result_error(r, cell));
 	VEC_FOREACH (v, &r->verdicts) {
 		if (v->verdict == VERDICT_FAIL)
 			return VERDICT_FAIL;
@@ -396,6 +396,8 @@ enum verdict verdict_overall(const struct run_result *r)
 			worst = VERDICT_INCONCLUSIVE;
 		skipped += v->verdict == VERDICT_SKIP;
 	}
+	if (error)
+		return VERDICT_ERROR;
 	if (r->interrupted)
 		return VERDICT_INCONCLUSIVE;
 	return r->verdicts.n && skipped == r->verdicts.n ? VERDICT_SKIP : worst;
@@ -404,10 +406,8 @@ enum verdict verdict_overall(const struct run_result *r)
 int verdict_exit_status(enum verdict v)
 {
 	static const int status[] = {
-	    [VERDICT_PASS] = 0,
-	    [VERDICT_FAIL] = 1,
-	    [VERDICT_INCONCLUSIVE] = 3,
-	    [VERDICT_SKIP] = 4,
+	    [VERDICT_PASS] = 0, [VERDICT_FAIL] = 1,  [VERDICT_INCONCLUSIVE] = 3,
+	    [VERDICT_SKIP] = 4, [VERDICT_ERROR] = 1,
 	};
 
 	return status[v];
@@ -420,6 +420,7 @@ const char *verdict_name(enum verdict v)
 	    [VERDICT_FAIL] = "fail",
 	    [VERDICT_INCONCLUSIVE] = "inconclusive",
 	    [VERDICT_SKIP] = "skip",
+	    [VERDICT_ERROR] = "error",
 	};
 
 	return names[v];

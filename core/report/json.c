@@ -192,7 +192,7 @@ static json_t *json_cell(const struct run_result *r, const struct run_cell *c)
 	json_t *o = json_object(), *runs = json_array();
 
 	set_text(o, "path", r->scenario->paths.v[c->path].name);
-	set_text(o, "error", c->error);
+	set_text(o, "error", result_error(r, c));
 	json_object_set_new(o, "settled", json_boolean(c->settled));
 	json_object_set_new(o, "predicted", json_predicted(&c->predicted));
 	set_number(o, "unshaped_ceiling_bps", c->ceiling_bps);
@@ -242,6 +242,7 @@ static json_t *json_labs(const struct run_result *r)
 				lab->timing.phase_ns[i]);
 		json_object_set_new(o, "phases_ns", phases);
 		set_int(o, "down_ns", lab->down_ns);
+		json_object_set_new(o, "left", json_boolean(lab->left));
 		set_int(o, "hosts", lab->hosts);
 		set_int(o, "vms", lab->vms);
 		set_int(o, "routers", lab->routers);
@@ -361,6 +362,7 @@ json_t *json_result(const struct run_result *r)
 	set_int(o, "started_s", r->started_s);
 	set_int(o, "total_ns", r->total_ns);
 	json_object_set_new(o, "interrupted", json_boolean(r->interrupted));
+	set_text(o, "error", r->error);
 	set_text(o, "verdict", verdict_name(overall));
 	set_int(o, "exit_status", verdict_exit_status(overall));
 	json_object_set_new(o, "scenario", json_scenario(s));

@@ -85,35 +85,46 @@ static void print_case(const struct run_result *r, const struct run_verdict *v, 
 	strbuf_add(out, "    </testcase>\n");
 }
 
-static void print_error(const struct run_result *r, const struct run_cell *c, struct strbuf *out)
+static void print_error(const struct run_result *r, const char *name, const char *message,
+			struct strbuf *out)
 {
-	autostr struct strbuf name = {0};
-
-	strbuf_addf(&name, "%s of %s is measured", r->scenario->measures.v[c->measure].name,
-		    r->scenario->paths.v[c->path].name);
 	strbuf_add(out, "    <testcase");
-	attribute(out, "name", strbuf_text(&name));
+	attribute(out, "name", name);
 	attribute(out, "classname", r->scenario->name);
 	strbuf_add(out, " time=\"0.000\">\n      <error");
-	attribute(out, "message", c->error);
+	attribute(out, "message", message);
 	strbuf_add(out, "/>\n    </testcase>\n");
 }
 
-static bool is_error(const struct run_result *r, const struct run_cell *c)
+/* Measurements without figures, and what went wrong around them. */
+static size_t print_errors(const struct run_result *r, struct strbuf *out)
 {
-	return c->error && !c->runs.n && !r->interrupted;
+	size_t n = 0;
+
+	VEC_FOREACH (c, &r->cells) {
+		const char *error = r->interrupted ? NULL : result_error(r, c);
+		autofree char *name =
+		    mem_printf("%s of %s is measured", r->scenario->measures.v[c->measure].name,
+			       r->scenario->paths.v[c->path].name);
+
+		if (!error)
+			continue;
+		print_error(r, name, error, out);
+		n++;
+	}
+	if (r->error)
+		print_error(r, "the run ends in order", r->error, out);
+	return n + (r->error != NULL);
 }
 
-static void print_totals(const struct run_result *r, struct strbuf *out)
+static void print_totals(const struct run_result *r, size_t errors, struct strbuf *out)
 {
-	size_t failures = 0, skipped = 0, errors = 0;
+	size_t failures = 0, skipped = 0;
 
 	VEC_FOREACH (v, &r->verdicts) {
 		failures += v->verdict == VERDICT_FAIL;
 		skipped += v->verdict == VERDICT_INCONCLUSIVE || v->verdict == VERDICT_SKIP;
 	}
-	VEC_FOREACH (c, &r->cells)
-		errors += is_error(r, c);
 	strbuf_addf(out,
 		    " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"",
 		    r->verdicts.n + errors, failures, errors, skipped, (double)r->total_ns / 1e9);
@@ -124,20 +135,20 @@ void junit_print(const struct run_result *r, struct strbuf *out)
 	char when[32];
 	time_t t = (time_t)r->started_s;
 	struct tm tm;
+	autostr struct strbuf errors = {0};
+	size_t n_errors = print_errors(r, &errors);
 
 	gmtime_r(&t, &tm);
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
 	strbuf_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
-	print_totals(r, out);
+	print_totals(r, n_errors, out);
 	strbuf_add(out, ">\n  <testsuite");
 	attribute(out, "name", r->scenario->name);
-	print_totals(r, out);
+	print_totals(r, n_errors, out);
 	attribute(out, "timestamp", when);
 	strbuf_add(out, ">\n");
 	VEC_FOREACH (v, &r->verdicts)
 		print_case(r, v, out);
-	VEC_FOREACH (c, &r->cells)
-		if (is_error(r, c))
-			print_error(r, c, out);
+	strbuf_add(out, strbuf_text(&errors));
 	strbuf_add(out, "  </testsuite>\n</testsuites>\n");
 }

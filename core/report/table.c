@@ -173,6 +173,8 @@ static void print_row(const struct run_result *r, int measure, const struct row 
 
 		if (c)
 			print_cell(r, c, row, &cell);
+		else
+			strbuf_add(&cell, "–");
 		if (i == b->n - 1)
 			strbuf_add(out, strbuf_text(&cell));
 		else

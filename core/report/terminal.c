@@ -54,9 +54,12 @@ static void print_lab(const struct run_lab *lab, struct strbuf *out)
 	add_count(&nodes, lab->eips, "EIP namespace", "EIP namespaces");
 	add_count(&nodes, lab->others, "other node", "other nodes");
 	begin(out, lab->unshaped ? "lab, unshaped" : "lab");
-	strbuf_addf(out, "up %.2f s, down %.2f s, nothing left · %s\n",
-		    (double)lab->timing.total_ns / 1e9, (double)lab->down_ns / 1e9,
-		    nodes.len ? nodes.s + 2 : "no nodes");
+	strbuf_addf(out, "up %.2f s, ", (double)lab->timing.total_ns / 1e9);
+	if (lab->left)
+		strbuf_add(out, "could not be taken down");
+	else
+		strbuf_addf(out, "down %.2f s, nothing left", (double)lab->down_ns / 1e9);
+	strbuf_addf(out, " · %s\n", nodes.len ? nodes.s + 2 : "no nodes");
 }
 
 static void print_choices(const struct run_lab *lab, struct strbuf *out)
@@ -220,18 +223,35 @@ static void print_machine(const struct run_result *r, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
+static void print_error(const char *where, const char *text, struct strbuf *out)
+{
+	autofree char *line = mem_printf("%s: %s", where, text);
+
+	begin(out, "error");
+	text_wrap(out, line, LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
+/* A measurement without figures, else single runs that failed; then what went wrong around them. */
 static void print_errors(const struct run_result *r, struct strbuf *out)
 {
 	VEC_FOREACH (c, &r->cells) {
-		if (!c->error)
-			continue;
-		begin(out, "error");
-		autofree char *line =
-		    mem_printf("%s of %s: %s", r->scenario->measures.v[c->measure].name,
-			       r->scenario->paths.v[c->path].name, c->error);
-		text_wrap(out, line, LABEL + 2, LABEL + 2);
-		strbuf_addc(out, '\n');
+		const char *error = result_error(r, c);
+		autofree char *where =
+		    mem_printf("%s of %s", r->scenario->measures.v[c->measure].name,
+			       r->scenario->paths.v[c->path].name);
+
+		if (error)
+			print_error(where, error, out);
+		VEC_FOREACH (run, &c->runs) {
+			autofree char *one = mem_printf("%s, run %d", where, run->index);
+
+			if (run->error && !error && !r->interrupted)
+				print_error(one, run->error, out);
+		}
 	}
+	if (r->error)
+		print_error("the run", r->error, out);
 }
 
 static void print_source(const struct run_result *r, struct strbuf *out)
@@ -275,13 +295,13 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	strbuf_addc(out, '\n');
 	table_print(r, out);
 	strbuf_addc(out, '\n');
+	print_errors(r, out);
 	print_source(r, out);
 	print_assumption(r, out);
 	for (size_t i = 0; i < s->compare_with.n && s->compare_base >= 0; i++)
 		print_overheads_of(r, s->compare_with.v[i], i == 0, out);
 	print_expectations(r, color, out);
 	print_machine(r, out);
-	print_errors(r, out);
 	if (!s->lesson || r->interrupted)
 		return;
 	strbuf_add(out, "\n  Lesson: ");

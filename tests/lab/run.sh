@@ -80,6 +80,74 @@ is "an interrupt: inconclusive" $? 3
 has "an interrupt: says so" "$(<"$work/interrupted.txt")" "interrupted: what follows is partial"
 is "an interrupt: no lab is left" "$(labs_left interrupted)" 0
 
+# The supervisor is killed in the middle: nothing was measured, so nothing holds.
+scenario killed "stream of there at least 1mbit"
+sed -i 's/duration: 1s/duration: 60s/' "$work/killed.yaml"
+sed '/^expect/,$d; s/^name: .*/name: killed-bare/' "$work/killed.yaml" >"$work/killed-bare.yaml"
+for name in killed killed-bare; do
+	"$VPCLAB" run "$work/$name.yaml" -o "$work/out" >"$work/killed.txt" 2>"$work/progress" &
+	pid=$!
+	while read -r line; do
+		case $line in
+		*"run 1 of"*)
+			kill -KILL "$(vpclab ls --json | jq -r --arg name "$name-$pid" \
+				'.. | objects | select(.name? == $name) | .pid')"
+			;;
+		esac
+	done <"$work/progress"
+	wait $pid
+	is "$name: an error" $? 1
+	is "$name: the report says so" "$(jq -r .verdict "$work/out/report.json")" error
+	has "$name: the table has the reason" "$(<"$work/killed.txt")" "error           stream of there: "
+	has "$name: so has JUnit" "$(<"$work/out/junit.xml")" '<error message="'
+	is "$name: what was not measured is inconclusive" \
+		"$(jq -c '[.expectations[].verdict] - ["inconclusive"]' "$work/out/report.json")" "[]"
+done
+
+# A lab that cannot be taken down: someone's process in it is dead, and its parent does not look.
+scenario stuck "stream of there at least 1mbit"
+"$VPCLAB" run "$work/stuck.yaml" -o "$work/out" >"$work/stuck.txt" 2>"$work/progress" &
+pid=$!
+while read -r line; do
+	case $line in
+	*"run 2 of"*)
+		"$VPCLAB" exec "stuck-$pid:client" -- sleep 60 &
+		stopped=$!
+		until ps --ppid $stopped -o comm= | grep -q sleep; do sleep 0.05; done
+		kill -STOP $stopped
+		;;
+	esac
+done <"$work/progress"
+wait $pid
+is "a lab that does not end: status 1" $? 1
+has "a lab that does not end: what was found is shown" "$(<"$work/stuck.txt")" "goodput      Mbit/s   9."
+has "a lab that does not end: the error too" "$(<"$work/stuck.txt")" "taking the lab down"
+is "a lab that does not end: the report has both" \
+	"$(jq -r '[.verdict, .labs[0].left, (.measurements[0].paths[0].runs | length)] | @csv' \
+		"$work/out/report.json")" '"error",true,2'
+kill -CONT $stopped
+wait $stopped
+
+# The folder is tried before anything is built.
+fails_with 2 "-o ''" vpclab run "$work/holds.yaml" -o ''
+hasnt "-o '': before building" "$output" building
+fails_with 1 "-o FILE" vpclab run "$work/holds.yaml" -o "$work/holds.yaml"
+has "-o FILE: says so" "$output" "holds.yaml': Not a directory"
+hasnt "-o FILE: before building" "$output" building
+
+# One that fails does not stop those behind it.
+scenario nowhere "stream of there at least 1mbit"
+sed -i "s,$top/topologies/flat.yaml,$work/none.yaml," "$work/nowhere.yaml"
+run vpclab run -q "$work/nowhere.yaml" "$work/fails.yaml" -o "$work/both"
+has "the first of two fails: said" "$output" "nowhere.yaml:3:11: "
+is "the first of two fails: the second is measured" \
+	"$(jq -r .scenario.name "$work/both/fails/report.json")" fails
+
+fails_with 2 "a topology is not a scenario" vpclab run topologies/flat.yaml
+has "a topology is not a scenario: says so" "$output" "is a topology, not a scenario"
+fails_with 2 "a scenario is not a topology" vpclab plan scenarios/zstack.yaml
+has "a scenario is not a topology: names it" "$output" "is a scenario; its topology is scenarios/../topologies/zstack.yaml"
+
 # As an ordinary user.
 user_tree
 cp "$work/holds.yaml" "$work/user/holds.yaml"

@@ -88,6 +88,15 @@ static void add_runs(struct bed *b, int measure, int path, double mean, double s
 	add_run(b, measure, path, mean + spread);
 }
 
+static void add_every(struct bed *b)
+{
+	for (int p = 0; p < 2; p++) {
+		add_runs(b, STREAM, p, 941, 0.2);
+		add_runs(b, RR, p, 20, 0.2);
+		add_runs(b, FLOOD, p, 100000, 10);
+	}
+}
+
 static void limit_last(struct bed *b, int measure, int path, enum fidelity_limit limit)
 {
 	struct run_cell *c = result_cell(&b->r, measure, path);
@@ -150,6 +159,17 @@ static void test_bounds(void **state)
 	check_stream("stream of direct at most 900mbit", 901.0, 0.01, VERDICT_FAIL, "above");
 	check_stream("stream of direct above 900mbit", 901.0, 0.01, VERDICT_PASS, NULL);
 	check_stream("stream of direct below 900mbit", 901.0, 0.01, VERDICT_FAIL, "above");
+	/* The mean is on the right side, its interval is not: nothing is shown. */
+	check_stream("stream of direct at least 900mbit", 900.5, 1, VERDICT_INCONCLUSIVE,
+		     "both sides");
+	check_stream("stream of direct above 900mbit", 900.5, 1, VERDICT_INCONCLUSIVE,
+		     "both sides");
+	check_stream("stream of direct at most 900mbit", 899.5, 1, VERDICT_INCONCLUSIVE,
+		     "both sides");
+	check_stream("stream of direct below 900mbit", 899.5, 1, VERDICT_INCONCLUSIVE,
+		     "both sides");
+	check_stream("stream of direct below 900mbit", 900.5, 1, VERDICT_INCONCLUSIVE,
+		     "both sides");
 }
 
 static void test_machine(void **state)
@@ -158,6 +178,8 @@ static void test_machine(void **state)
 
 	(void)state;
 	bed_init(&b, WITHIN);
+	add_every(&b);
+	result_cell(&b.r, STREAM, DIRECT)->runs.n = 0;
 	add_runs(&b, STREAM, DIRECT, 700, 0.2);
 	limit_last(&b, STREAM, DIRECT, FIDELITY_CPU);
 	result_cell(&b.r, STREAM, DIRECT)->ceiling_bps = 705e6;
@@ -252,6 +274,49 @@ static void test_few_runs(void **state)
 	add_run(&b, STREAM, DIRECT, 941);
 	check_bed(&b, VERDICT_PASS, NULL);
 	bed_done(&b);
+	bed_init(&b, "stream of direct at least 900mbit");
+	add_run(&b, STREAM, DIRECT, 941);
+	check_bed(&b, VERDICT_INCONCLUSIVE, "one run has no interval");
+	bed_done(&b);
+}
+
+/* Failed runs are kept as well: they are no figures. */
+static void test_failed_runs(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	bed_init(&b, WITHIN);
+	for (int m = 0; m < 3; m++)
+		for (int p = 0; p < 2; p++)
+			add_run(&b, m, p, 941)->error = "the server died";
+	check_bed(&b, VERDICT_INCONCLUSIVE, "the server died");
+	assert_int_equal(verdict_overall(&b.r), VERDICT_ERROR);
+	bed_done(&b);
+	/* Without any expectation on it, too. */
+	bed_init(&b, WITHIN);
+	add_every(&b);
+	assert_int_equal(verdict_overall(&b.r), VERDICT_PASS);
+	result_cell(&b.r, RR, EIP)->runs.n = 0;
+	assert_int_equal(verdict_overall(&b.r), VERDICT_ERROR);
+	add_run(&b, RR, EIP, 20)->error = "the server died";
+	check_bed(&b, VERDICT_PASS, NULL);
+	assert_int_equal(verdict_overall(&b.r), VERDICT_ERROR);
+	bed_done(&b);
+	/* Given up after one run that worked: no pass. */
+	bed_init(&b, WITHIN);
+	add_every(&b);
+	result_cell(&b.r, STREAM, DIRECT)->error = "the server died";
+	check_bed(&b, VERDICT_INCONCLUSIVE, "given up early: the server died");
+	assert_int_equal(verdict_overall(&b.r), VERDICT_ERROR);
+	bed_done(&b);
+	/* An error around the measurements, such as a lab that does not end. */
+	bed_init(&b, WITHIN);
+	add_every(&b);
+	b.r.error = "taking the lab down";
+	check_bed(&b, VERDICT_PASS, NULL);
+	assert_int_equal(verdict_exit_status(verdict_overall(&b.r)), 1);
+	bed_done(&b);
 }
 
 static void test_missing(void **state)
@@ -261,8 +326,9 @@ static void test_missing(void **state)
 	(void)state;
 	bed_init(&b, WITHIN);
 	result_cell(&b.r, STREAM, DIRECT)->error = "connection refused";
-	check_bed(&b, VERDICT_FAIL, "connection refused");
-	assert_int_equal(verdict_overall(&b.r), VERDICT_FAIL);
+	check_bed(&b, VERDICT_INCONCLUSIVE, "connection refused");
+	assert_int_equal(verdict_overall(&b.r), VERDICT_ERROR);
+	assert_int_equal(verdict_exit_status(verdict_overall(&b.r)), 1);
 	bed_done(&b);
 	bed_init(&b, WITHIN);
 	b.r.interrupted = true;
@@ -307,7 +373,7 @@ int main(void)
 	    cmocka_unit_test(test_machine),   cmocka_unit_test(test_by_design),
 	    cmocka_unit_test(test_truths),    cmocka_unit_test(test_other),
 	    cmocka_unit_test(test_few_runs),  cmocka_unit_test(test_missing),
-	    cmocka_unit_test(test_overheads),
+	    cmocka_unit_test(test_overheads), cmocka_unit_test(test_failed_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

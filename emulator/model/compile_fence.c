@@ -48,6 +48,10 @@ static void add_answers(struct compile *c, const struct compile_fence *f)
 
 /* ---- Linux bridges ---- */
 
+/*
+ * Every frame of the bridge meets these rules, and nearly none is ARP: the comparison of two bytes
+ * comes first, that of a device's name last.
+ */
 static void add_linux_rules(struct compile *c, const struct compile_fence *f, int in, int out)
 {
 	char gw[ADDR_TEXT], vm[ADDR_TEXT], inner[ADDR_TEXT];
@@ -58,16 +62,16 @@ static void add_linux_rules(struct compile *c, const struct compile_fence *f, in
 	mac_format(inner, &f->inner_mac);
 	for (int i = 0; i < 2; i++)
 		compile_dev_rule(c, out, NULL,
-				 "oifname \"%s\" arp operation request arp daddr ip %s "
-				 "arp saddr ether != %s counter drop",
-				 port_name(c, sides[i]), gw, vm);
+				 "arp operation request arp daddr ip %s arp saddr ether != %s "
+				 "oifname \"%s\" counter drop",
+				 gw, vm, port_name(c, sides[i]));
 	if (!is_new_form(f))
 		return;
 	compile_dev_rule(c, out, NULL,
-			 "oifname \"%s\" ether saddr != %s arp operation request "
-			 "arp saddr ip %s counter drop",
-			 port_name(c, f->vm_port), inner, gw);
-	compile_dev_rule(c, in, NULL, "iifname \"%s\" arp operation request counter drop",
+			 "arp operation request arp saddr ip %s ether saddr != %s "
+			 "oifname \"%s\" counter drop",
+			 gw, inner, port_name(c, f->vm_port));
+	compile_dev_rule(c, in, NULL, "arp operation request iifname \"%s\" counter drop",
 			 port_name(c, f->inner_port));
 }
 

@@ -172,8 +172,8 @@ table bridge fence {
 	}
 	chain postrouting {
 		type filter hook postrouting priority 300; policy accept;
-		oifname "db_o" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 counter drop
-		oifname "db_eo" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 oifname "db_o" counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 oifname "db_eo" counter drop
 	}
 }
 END
@@ -227,8 +227,8 @@ table bridge fence {
 	}
 	chain postrouting {
 		type filter hook postrouting priority 300; policy accept;
-		oifname "web_o" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc counter drop
-		oifname "web_eo" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc oifname "web_o" counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc oifname "web_eo" counter drop
 	}
 }
 END

@@ -169,13 +169,13 @@ table netdev tap {
 table bridge fence {
 	chain prerouting {
 		type filter hook prerouting priority -200; policy accept;
-		iifname "db_o" arp operation request counter drop
+		arp operation request iifname "db_o" counter drop
 	}
 	chain postrouting {
 		type filter hook postrouting priority 300; policy accept;
-		oifname "db_o" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 counter drop
-		oifname "db_eo" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 counter drop
-		oifname "db" ether saddr != 02:d5:b5:0e:68:9c arp operation request arp saddr ip 10.10.0.1 counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 oifname "db_o" counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:41:1d:7c:a7:d0 oifname "db_eo" counter drop
+		arp operation request arp saddr ip 10.10.0.1 ether saddr != 02:d5:b5:0e:68:9c oifname "db" counter drop
 	}
 }
 END
@@ -227,13 +227,13 @@ table netdev tap {
 table bridge fence {
 	chain prerouting {
 		type filter hook prerouting priority -200; policy accept;
-		iifname "web_o" arp operation request counter drop
+		arp operation request iifname "web_o" counter drop
 	}
 	chain postrouting {
 		type filter hook postrouting priority 300; policy accept;
-		oifname "web_o" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc counter drop
-		oifname "web_eo" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc counter drop
-		oifname "web" ether saddr != 02:c0:08:67:32:fd arp operation request arp saddr ip 10.10.0.1 counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc oifname "web_o" counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:84:ab:dc:b1:fc oifname "web_eo" counter drop
+		arp operation request arp saddr ip 10.10.0.1 ether saddr != 02:c0:08:67:32:fd oifname "web" counter drop
 	}
 }
 END

@@ -242,13 +242,13 @@ table netdev tap {
 table bridge fence {
 	chain prerouting {
 		type filter hook prerouting priority -200; policy accept;
-		iifname "flat-eip_o" arp operation request counter drop
+		arp operation request iifname "flat-eip_o" counter drop
 	}
 	chain postrouting {
 		type filter hook postrouting priority 300; policy accept;
-		oifname "flat-eip_o" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:b6:c3:0d:d8:3a counter drop
-		oifname "flat-eip_eo" arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:b6:c3:0d:d8:3a counter drop
-		oifname "flat-eip" ether saddr != 02:55:ac:54:ae:e8 arp operation request arp saddr ip 10.10.0.1 counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:b6:c3:0d:d8:3a oifname "flat-eip_o" counter drop
+		arp operation request arp daddr ip 10.10.0.1 arp saddr ether != 02:b6:c3:0d:d8:3a oifname "flat-eip_eo" counter drop
+		arp operation request arp saddr ip 10.10.0.1 ether saddr != 02:55:ac:54:ae:e8 oifname "flat-eip" counter drop
 	}
 }
 END

@@ -96,10 +96,10 @@ static void test_fence_2018(void **state)
 	assert_true(mac_equal(&a->mac, &lab_dev_at(&l, "br-pub_192_0_2_9", "a_i")->mac));
 	lab_expect_chain(&l, "h", "bridge fence", "prerouting", "");
 	lab_expect_chain(&l, "h", "bridge fence", "postrouting",
-			 "oifname \"a_o\" arp operation request arp daddr ip 10.0.0.1 "
-			 "arp saddr ether != 02:00:00:00:00:0a counter drop\n"
-			 "oifname \"a_eo\" arp operation request arp daddr ip 10.0.0.1 "
-			 "arp saddr ether != 02:00:00:00:00:0a counter drop\n");
+			 "arp operation request arp daddr ip 10.0.0.1 "
+			 "arp saddr ether != 02:00:00:00:00:0a oifname \"a_o\" counter drop\n"
+			 "arp operation request arp daddr ip 10.0.0.1 "
+			 "arp saddr ether != 02:00:00:00:00:0a oifname \"a_eo\" counter drop\n");
 	assert_int_equal(l.w.neighs.n, 0);
 	assert_int_equal(lab_dev_at(&l, "h", "a_o")->mtu, 1500);
 	lab_done(&l);
@@ -114,16 +114,16 @@ static void test_fence_2019(void **state)
 	(void)state;
 	init_fence(&l, "linux", "2019");
 	mac_format(inner, &lab_dev_at(&l, "br-pub_192_0_2_9", "a_i")->mac);
-	third = mem_printf("oifname \"a_o\" arp operation request arp daddr ip 10.0.0.1 "
-			   "arp saddr ether != 02:00:00:00:00:0a counter drop\n"
-			   "oifname \"a_eo\" arp operation request arp daddr ip 10.0.0.1 "
-			   "arp saddr ether != 02:00:00:00:00:0a counter drop\n"
-			   "oifname \"a\" ether saddr != %s arp operation request "
-			   "arp saddr ip 10.0.0.1 counter drop\n",
+	third = mem_printf("arp operation request arp daddr ip 10.0.0.1 "
+			   "arp saddr ether != 02:00:00:00:00:0a oifname \"a_o\" counter drop\n"
+			   "arp operation request arp daddr ip 10.0.0.1 "
+			   "arp saddr ether != 02:00:00:00:00:0a oifname \"a_eo\" counter drop\n"
+			   "arp operation request arp saddr ip 10.0.0.1 "
+			   "ether saddr != %s oifname \"a\" counter drop\n",
 			   inner);
 	lab_expect_chain(&l, "h", "bridge fence", "postrouting", third);
 	lab_expect_chain(&l, "h", "bridge fence", "prerouting",
-			 "iifname \"a_o\" arp operation request counter drop\n");
+			 "arp operation request iifname \"a_o\" counter drop\n");
 	assert_int_equal(l.w.arpreplies.n, 2);
 	assert_int_equal(l.w.arpreplies.v[1].dev, lab_dev(&l, "h", "a_o"));
 	assert_true(mac_equal(&l.w.arpreplies.v[1].mac, &lab_dev_at(&l, "a", "eth0")->mac));

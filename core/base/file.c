@@ -59,6 +59,18 @@ int file_read(const char *path, char **text, size_t *len, struct err *err)
 	return 0;
 }
 
+int file_read_fd(int fd, const char *name, char **text, size_t *len, struct err *err)
+{
+	autostr struct strbuf b = {0};
+	int rc = read_all(fd, name, &b, err);
+
+	if (rc)
+		return rc;
+	*len = b.len;
+	*text = strbuf_take(&b);
+	return 0;
+}
+
 static int write_all(int fd, const char *text, size_t len)
 {
 	while (len) {

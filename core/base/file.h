@@ -10,6 +10,9 @@
 /* Reads all of a file, "-" is standard input. Gives a heap text (NUL added after len bytes). */
 int file_read(const char *path, char **text, size_t *len, struct err *err);
 
+/* The same from a descriptor, which stays open; `name` is for the error. */
+int file_read_fd(int fd, const char *name, char **text, size_t *len, struct err *err);
+
 /* Writes a file by a temporary name, fsync and rename: whole or not at all. */
 int file_write(const char *path, const char *text, size_t len, struct err *err);
 

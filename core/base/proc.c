@@ -30,12 +30,21 @@
 #define OUTPUT_MAX (64 * 1024 * 1024) /* more than that from a tool is an error */
 #define HIGH_FD	   16 /* sources are moved up here first, so that filling 0…3 overwrites none */
 
-static void default_signals(void)
+static bool stays_ignored(int sig)
+{
+	struct sigaction old;
+
+	return (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT) &&
+	       sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+static void default_signals(bool keep_ignored)
 {
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL); /* refused for KILL, STOP and libc's own: as wanted */
+		if (!keep_ignored || !stays_ignored(sig))
+			signal(sig, SIG_DFL); /* refused for KILL, STOP and libc's own: as wanted */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -124,7 +133,7 @@ int proc_exec(const struct proc_spec *spec)
 	for (const char *const *e = spec->env; e && *e; e++)
 		if (putenv((char *)*e) != 0)
 			return -ENOMEM;
-	default_signals();
+	default_signals(spec->keep_ignored);
 	/* The caller's own parent check closes the race; here only what execve() keeps is set. */
 	if (spec->die_with_parent && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;

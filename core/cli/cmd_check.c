@@ -2,6 +2,7 @@
 /*
  * check: compares the kernel's state of a running lab with its plan.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,8 @@ static int check_run(const struct call *call, struct err *err)
 	size_t n = 0;
 	int ret = lab_open(call->argv[0], &lab, err);
 
+	if (ret == -ENOENT)
+		err->kind = ERR_INPUT; /* a name that is not there, as for other commands */
 	if (ret)
 		return ret;
 	ret = lab_check(lab, &differences, &n, err);

@@ -14,32 +14,29 @@ struct down_options {
 	bool all, json;
 };
 
+/* Ends one lab; one that is not up is no error. */
 static int down_one(const char *name, json_t *done, struct err *err)
 {
 	int64_t start = clock_now_ns();
-	struct lab *lab;
-	int ret = lab_open(name, &lab, err);
+	int ret = lab_end(name, err);
 
-	if (!ret)
-		ret = lab_down(lab, err);
+	if (ret == -ENOENT)
+		return 0;
 	if (!ret)
 		json_array_append_new(done, json_pack("{s:s,s:f}", "name", name, "down_s",
 						      (double)(clock_now_ns() - start) / 1e9));
 	return ret;
 }
 
-/* Ends `name`, or all of them for NULL. One that failed does not keep the others up. */
-static int down_listed(const struct lab_entry *labs, size_t n, const char *name, json_t *done,
-		       struct err *err)
+/* One that failed does not keep the others up. */
+static int down_listed(const struct lab_entry *labs, size_t n, json_t *done, struct err *err)
 {
 	int first = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct err one = ERR_INIT;
-
-		if (name && !str_eq(labs[i].name, name))
-			continue;
 		int ret = down_one(labs[i].name, done, &one);
+
 		if (ret && !first) {
 			first = ret;
 			*err = one;
@@ -72,28 +69,32 @@ static int print_down(const struct down_options *o, const char *name, json_t *do
 	return EXIT_PASS;
 }
 
+static int down_some(const struct down_options *o, json_t *done, struct err *err)
+{
+	struct lab_entry *labs;
+	size_t n;
+	int ret = lab_list(&labs, &n, err);
+
+	if (ret)
+		return ret;
+	ret = !o->all && n > 1 ? too_many(labs, n, err) : down_listed(labs, n, done, err);
+	lab_list_free(labs, n);
+	return ret;
+}
+
 static int down_run(const struct call *call, struct err *err)
 {
 	const struct down_options *o = call->options;
 	const char *name = call->argv[0];
-	struct lab_entry *labs;
-	json_t *done = json_array();
-	size_t n;
+	json_t *done;
 	int ret;
 
-	if (o->all && name) {
-		json_decref(done);
+	if (o->all && name)
 		return err_input(err, "a name or --all, not both");
-	}
-	ret = lab_list(&labs, &n, err);
-	if (!ret && !name && !o->all && n > 1)
-		ret = too_many(labs, n, err);
-	else if (!ret)
-		ret = down_listed(labs, n, name, done, err);
+	done = json_array();
+	ret = name ? down_one(name, done, err) : down_some(o, done, err);
 	if (!ret || json_array_size(done))
 		print_down(o, name, done);
-	if (n)
-		lab_list_free(labs, n);
 	json_decref(done);
 	return ret;
 }

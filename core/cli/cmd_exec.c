@@ -15,6 +15,7 @@ static int exec_run(const struct call *call, struct err *err)
 		return err_input(err, "no command to run; usage: vpclab exec %s",
 				 call->command->operands);
 	spec.die_with_parent = true;
+	spec.keep_ignored = true;
 	ret = source_open_node(call->argv[0], &lab, &node, err);
 	if (!ret)
 		ret = inside_run(&lab, node, &spec, err);

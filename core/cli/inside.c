@@ -22,23 +22,34 @@ static void pass_on(int signal_number)
 	errno = saved;
 }
 
+static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
 /*
  * The terminal sends SIGINT and SIGQUIT to the program as well: it decides what they mean, and
- * vpclab waits. SIGTERM and SIGHUP come to vpclab alone.
+ * vpclab waits. SIGTERM and SIGHUP come to vpclab alone. What was ignored already (nohup) stays so.
  */
-static void set_signals(void (*interactive)(int), void (*other)(int))
+static void set_signals(struct sigaction old[static ARRAY_SIZE(signals)])
 {
-	struct sigaction a = {.sa_handler = interactive, .sa_flags = SA_RESTART};
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		bool interactive = signals[i] == SIGINT || signals[i] == SIGQUIT;
+		struct sigaction a = {.sa_handler = interactive ? SIG_IGN : pass_on,
+				      .sa_flags = SA_RESTART};
 
-	sigaction(SIGINT, &a, NULL);
-	sigaction(SIGQUIT, &a, NULL);
-	a.sa_handler = other;
-	sigaction(SIGTERM, &a, NULL);
-	sigaction(SIGHUP, &a, NULL);
+		sigaction(signals[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &a, NULL);
+	}
+}
+
+static void restore_signals(const struct sigaction old[static ARRAY_SIZE(signals)])
+{
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &old[i], NULL);
 }
 
 int inside_run(const struct source *lab, int node, const struct proc_spec *spec, struct err *err)
 {
+	struct sigaction old[ARRAY_SIZE(signals)];
 	struct proc p;
 	int status, ret;
 
@@ -48,9 +59,9 @@ int inside_run(const struct source *lab, int node, const struct proc_spec *spec,
 	if (ret)
 		return ret;
 	child_fd = p.pidfd;
-	set_signals(SIG_IGN, pass_on);
+	set_signals(old);
 	ret = proc_wait(&p, INT64_MAX, &status, err);
 	child_fd = -1;
-	set_signals(SIG_DFL, SIG_DFL);
+	restore_signals(old);
 	return ret ? ret : proc_shell_status(status);
 }

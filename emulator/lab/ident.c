@@ -11,26 +11,53 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/file.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
 
+#define STAT_STATE_FIELD 3
+#define STAT_FLAGS_FIELD 9
 #define STAT_START_FIELD 22
+#define FLAG_EXITING	 4 /* PF_EXITING, include/linux/sched.h of the kernel */
 
-uint64_t ident_parse_start(const char *stat)
+/* The program's name may hold spaces and parentheses: fields count from the last one. NULL: cut. */
+static const char *stat_field(const char *stat, int wanted)
 {
-	/* The program's name may hold spaces and parentheses: count from the last one. */
 	const char *s = strrchr(stat, ')');
 	int field = 2;
 
-	while (s && field < STAT_START_FIELD) {
+	while (s && field < wanted) {
 		s = strchr(s + 1, ' ');
 		field++;
 	}
-	return s ? strtoull(s + 1, NULL, 10) : 0;
+	return s ? s + 1 : NULL;
 }
 
+uint64_t ident_parse_start(const char *stat)
+{
+	const char *s = stat_field(stat, STAT_START_FIELD);
+
+	return s ? strtoull(s, NULL, 10) : 0;
+}
+
+/*
+ * A PID 1 that ends waits inside the kernel for all others of its namespace, as long as it takes
+ * their parents to collect them; it is no zombie then, but it runs nothing any more.
+ */
+bool ident_parse_ending(const char *stat)
+{
+	const char *state = stat_field(stat, STAT_STATE_FIELD);
+	const char *flags = stat_field(stat, STAT_FLAGS_FIELD);
+
+	if (!state || !flags || *state == 'Z' || *state == 'X')
+		return true;
+	return strtoul(flags, NULL, 10) & FLAG_EXITING;
+}
+
+/* -ESRCH also for one that is on its way out. */
 static int read_start(pid_t pid, uint64_t *start)
 {
 	autofree char *text = NULL;
@@ -38,10 +65,24 @@ static int read_start(pid_t pid, uint64_t *start)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(path, &text, NULL, &ignored))
+	if (file_read(path, &text, NULL, &ignored) || ident_parse_ending(text))
 		return -ESRCH;
 	*start = ident_parse_start(text);
 	return *start ? 0 : -ESRCH;
+}
+
+bool ident_is_ours(const struct ident *id, bool own_userns)
+{
+	struct stat dir, its, mine;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)id->pid);
+	if (stat(path, &dir) < 0 || dir.st_uid != geteuid())
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)id->pid);
+	if (stat(path, &its) < 0 || stat("/proc/self/ns/user", &mine) < 0)
+		return false;
+	return (its.st_ino == mine.st_ino && its.st_dev == mine.st_dev) == !own_userns;
 }
 
 static int read_boot(char boot[static IDENT_BOOT], struct err *err)

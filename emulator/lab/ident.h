@@ -5,6 +5,7 @@
 #ifndef VPCLAB_LAB_IDENT_H
 #define VPCLAB_LAB_IDENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,8 +22,16 @@ struct ident {
 /* Fills in start time and boot of process `pid`. -ESRCH when there is none. */
 int ident_of(pid_t pid, struct ident *id, struct err *err);
 
-/* Gives a pidfd of just this process, or -ESRCH when it has ended (a reused pid is not taken). */
+/* Gives a pidfd of just this process, or -ESRCH when it has ended or is ending (a reused pid is not
+ * taken). */
 int ident_open(const struct ident *id);
+
+/* Is the process the caller's user's, and in the caller's user namespace (`own_userns`: in
+ * another)? To be asked before a pid that a file names is entered or killed. */
+bool ident_is_ours(const struct ident *id, bool own_userns);
+
+/* Does a line of /proc/PID/stat tell of a process that runs nothing any more? */
+bool ident_parse_ending(const char *stat);
 
 /* The start time in one line of /proc/PID/stat; 0 where the text is not one. Split off for tests.
  */

@@ -24,6 +24,7 @@
 #include "emulator/lab/watch.h"
 
 #define ABANDONED_NS (5 * NSEC_PER_SEC)
+#define FREE_NS	     (30 * NSEC_PER_SEC) /* for another command to start or to end the lab */
 
 static int handle_new(const char *base, json_t *state, int pidfd, struct lab **out, struct err *err)
 {
@@ -151,24 +152,76 @@ static void fill_timing(const struct lab *lab, int64_t start_ns, struct lab_timi
 		t->phase_ns[i] = json_integer_value(json_array_get(phases, i));
 }
 
-/* The watcher makes sure that there is one lab of a name in one BASE; this looks into the others.
- */
-static int check_free(const char *name, struct err *err)
+static int read_state(const struct rundir *r, json_t **state, struct err *err)
 {
-	char bases[RUNDIR_BASES][PATH_MAX], time[32];
+	int rc = state_read(r, state, err);
+
+	if (rc == -EPROTO)
+		err_wrap(err, "lab '%s' lives but cannot be used; `vpclab down %s` ends it",
+			 r->name, r->name);
+	return rc;
+}
+
+/* -EEXIST when the lab of `r` runs, 0 when it is being started or ended. */
+static int check_running(const struct rundir *r, struct err *err)
+{
+	json_t *state = NULL;
+	char time[32];
+	int rc = read_state(r, &state, err);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	if (state_life(state, NULL) == STATE_RUNNING)
+		rc = err_fail(err, EEXIST, "lab '%s' is running since %s; `vpclab down %s` ends it",
+			      r->name, state_time(time, state), r->name);
+	json_decref(state);
+	return rc;
+}
+
+static int wait_free_in(const char *base, const char *name, int64_t deadline, struct err *err)
+{
+	for (;;) {
+		autofd int notify = -1;
+		struct rundir r;
+		int rc = rundir_open(base, name, &r, err);
+
+		if (rc)
+			return rc == -ENOENT ? 0 : rc;
+		notify = rundir_notify(&r); /* before looking: no change is lost */
+		rc = check_running(&r, err);
+		rundir_close(&r);
+		if (rc)
+			return rc;
+		if (clock_now_ns() >= deadline)
+			return err_fail(err, EBUSY,
+					"lab '%s' is being started or ended by another "
+					"command",
+					name);
+		rundir_wait_change(notify, deadline);
+	}
+}
+
+/* Until no other command starts or ends a lab of that name. -EEXIST when one runs. */
+static int wait_free(const char *name, int64_t deadline, struct err *err)
+{
+	char bases[RUNDIR_BASES][PATH_MAX];
 	size_t n = rundir_bases(bases);
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct err ignored = ERR_INIT;
-		struct lab *lab;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = wait_free_in(bases[i], name, deadline, err);
+	return rc;
+}
 
-		if (lab_open_in(bases[i], name, &lab, &ignored))
-			continue;
-		rc = err_fail(err, EEXIST, "lab '%s' is running since %s; `vpclab down %s` ends it",
-			      name, state_time(time, lab->state), name);
-		lab_close(lab);
-	}
+/* -EEXIST: another command has begun with a lab of that name. */
+static int try_up(struct watch_job *job, struct lab **out, struct err *err)
+{
+	int ctl = -1, rc = start_watcher(job, &ctl, err);
+
+	if (rc)
+		return rc;
+	rc = take_lab(job->name, ctl, out, err);
+	close(ctl);
 	return rc;
 }
 
@@ -177,73 +230,96 @@ int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab *
 {
 	struct watch_job job = {.name = o->name ? o->name : plan->name, .plan = plan, .options = o};
 	int64_t start = clock_now_ns();
-	struct lab *lab;
-	int ctl = -1, rc;
+	int rc = rundir_check_name(job.name, err);
+	bool again = !rc;
 
-	rc = rundir_check_name(job.name, err);
-	if (!rc)
-		rc = check_free(job.name, err);
-	if (!rc)
-		rc = start_watcher(&job, &ctl, err);
+	while (again) {
+		rc = wait_free(job.name, start + FREE_NS, err);
+		if (rc)
+			return rc;
+		rc = try_up(&job, out, err);
+		again = rc == -EEXIST;
+	}
+	if (!rc && timing)
+		fill_timing(*out, start, timing);
+	return rc;
+}
+
+/* The state of the lab in `r`, which runs; *pidfd is of its supervisor. */
+static int read_running(const struct rundir *r, json_t **state, int *pidfd, struct err *err)
+{
+	int rc = read_state(r, state, err);
+
+	if (rc == -ENOENT)
+		return err_fail(err, ENOENT, "lab '%s' is being started or ended", r->name);
 	if (rc)
 		return rc;
-	rc = take_lab(job.name, ctl, &lab, err);
-	close(ctl);
-	if (rc)
-		return rc;
-	if (timing)
-		fill_timing(lab, start, timing);
-	*out = lab;
+	switch (state_life(*state, pidfd)) {
+	case STATE_STARTING:
+		return err_fail(err, ENOENT, "lab '%s' is still being started", r->name);
+	case STATE_ENDED:
+		return err_fail(err, ENOENT, "lab '%s' has ended", r->name);
+	case STATE_RUNNING:
+		break;
+	}
 	return 0;
 }
 
 int lab_open_in(const char *base, const char *name, struct lab **out, struct err *err)
 {
-	autofree char *dir = mem_printf("%s/%s", base, name);
 	json_t *state = NULL;
-	int pidfd = -1, rc;
+	struct rundir r;
+	int pidfd = -1, rc = rundir_open(base, name, &r, err);
 
-	if (rundir_prune(base, name)) /* nobody holds it: all of it has died */
-		return err_fail(err, ENOENT, "there is no lab '%s'", name);
-	rc = state_read(dir, &state, err);
 	if (rc)
 		return rc;
-	switch (state_life(state, &pidfd)) {
-	case STATE_STARTING:
-		rc = err_fail(err, ENOENT, "lab '%s' is still being started", name);
-		break;
-	case STATE_ENDED:
-		rc = err_fail(err, ENOENT, "lab '%s' has ended", name);
-		break;
-	case STATE_RUNNING:
+	rc = read_running(&r, &state, &pidfd, err);
+	if (!rc)
 		rc = handle_new(base, state, pidfd, out, err);
-		break;
-	}
 	json_decref(state);
+	rundir_close(&r);
 	return rc;
 }
 
 struct found { /* growing */
 	struct lab **labs;
 	size_t n;
+	struct lab_entry *broken; /* live, but their state cannot be read */
+	size_t n_broken;
 };
 
-static void find_in(const char *base, struct found *f)
+static void add_broken(struct found *f, const char *name, const struct err *why)
 {
-	DIR *dir = opendir(base);
+	f->broken = mem_realloc(f->broken, (f->n_broken + 1) * sizeof(struct lab_entry));
+	f->broken[f->n_broken++] =
+	    (struct lab_entry){.name = mem_strdup(name), .problem = mem_strdup(why->text)};
+}
+
+static int find_one(const char *base, const char *name, struct found *f, struct err *err)
+{
+	struct lab *lab;
+	int rc = rundir_check_name(name, err) ? -ENOENT : lab_open_in(base, name, &lab, err);
+
+	if (rc == -EPROTO)
+		add_broken(f, name, err);
+	if (rc)
+		return rc == -ENOENT || rc == -EPROTO ? 0 : rc;
+	f->labs = mem_realloc(f->labs, (f->n + 1) * sizeof(struct lab *));
+	f->labs[f->n++] = lab;
+	return 0;
+}
+
+static int find_in(const char *base, struct found *f, struct err *err)
+{
 	struct dirent *e;
+	DIR *dir;
+	int rc = rundir_list(base, &dir, err);
 
-	while (dir && (e = readdir(dir))) {
-		struct err why = ERR_INIT;
-		struct lab *lab;
-
-		if (rundir_check_name(e->d_name, &why) || lab_open_in(base, e->d_name, &lab, &why))
-			continue;
-		f->labs = mem_realloc(f->labs, (f->n + 1) * sizeof(struct lab *));
-		f->labs[f->n++] = lab;
-	}
+	while (!rc && dir && (e = readdir(dir)))
+		rc = find_one(base, e->d_name, f, err);
 	if (dir)
 		closedir(dir);
+	return rc;
 }
 
 static int by_name(const void *a, const void *b)
@@ -251,18 +327,20 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*(struct lab *const *)a)->name, (*(struct lab *const *)b)->name);
 }
 
-/* All labs of this user that run, by name. Stale run directories go on the way. */
-static struct found find_all(void)
+/* All labs of this user that run, by name. Stale run directories go on the way. found_done() is
+ * needed in either case. */
+static int find_all(struct found *f, struct err *err)
 {
 	char bases[RUNDIR_BASES][PATH_MAX];
 	size_t n = rundir_bases(bases);
-	struct found f = {0};
+	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		find_in(bases[i], &f);
-	if (f.n)
-		qsort(f.labs, f.n, sizeof(struct lab *), by_name);
-	return f;
+	*f = (struct found){0};
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = find_in(bases[i], f, err);
+	if (f->n)
+		qsort(f->labs, f->n, sizeof(struct lab *), by_name);
+	return rc;
 }
 
 static void found_done(struct found *f)
@@ -270,6 +348,7 @@ static void found_done(struct found *f)
 	for (size_t i = 0; i < f->n; i++)
 		lab_close(f->labs[i]);
 	free(f->labs);
+	lab_list_free(f->broken, f->n_broken);
 }
 
 static int not_found(const char *name, const struct found *f, struct err *err)
@@ -296,6 +375,8 @@ static int open_only(struct found *f, struct lab **out, struct err *err)
 {
 	autostr struct strbuf names = {0};
 
+	if (f->n == 0 && f->n_broken)
+		return err_fail(err, EPROTO, "%s", f->broken[0].problem);
 	if (f->n == 0)
 		return err_fail(err, ENOENT, "no lab is running; vpclab up FILE starts one");
 	if (f->n > 1) {
@@ -332,8 +413,9 @@ int lab_open(const char *name, struct lab **out, struct err *err)
 
 	if (rc != -ENOENT)
 		return rc;
-	f = find_all();
-	rc = name ? not_found(name, &f, err) : open_only(&f, out, err);
+	rc = find_all(&f, err);
+	if (!rc)
+		rc = name ? not_found(name, &f, err) : open_only(&f, out, err);
 	found_done(&f);
 	return rc;
 }
@@ -355,15 +437,22 @@ static void fill_entry(const struct lab *lab, struct lab_entry *e)
 
 int lab_list(struct lab_entry **list, size_t *n, struct err *err)
 {
-	struct found f = find_all();
+	struct found f;
+	int rc = find_all(&f, err);
 
-	(void)err; /* what cannot be read is not a lab of ours */
-	*list = mem_zalloc((f.n + 1) * sizeof(**list));
-	*n = f.n;
-	for (size_t i = 0; i < f.n; i++)
-		fill_entry(f.labs[i], &(*list)[i]);
+	if (!rc) {
+		*n = f.n + f.n_broken;
+		*list = mem_zalloc((*n + 1) * sizeof(**list));
+		for (size_t i = 0; i < f.n; i++)
+			fill_entry(f.labs[i], &(*list)[i]);
+		for (size_t i = 0; i < f.n_broken; i++)
+			(*list)[f.n + i] = f.broken[i];
+		f.n_broken = 0; /* the texts have moved */
+		free(f.broken);
+		f.broken = NULL;
+	}
 	found_done(&f);
-	return 0;
+	return rc;
 }
 
 void lab_list_free(struct lab_entry *list, size_t n)
@@ -371,6 +460,7 @@ void lab_list_free(struct lab_entry *list, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(list[i].name);
 		free(list[i].source);
+		free(list[i].problem);
 	}
 	free(list);
 }

@@ -8,7 +8,9 @@
  * its descendants. When it dies, however it dies, the kernel takes all of it away. Outside there is
  * only a run directory (state.json, lock, log) below $XDG_RUNTIME_DIR/vpclab (root: /run/vpclab),
  * which supervisor and its watcher remove for each other; one that both could not remove is
- * recognised by pid and process start time and never blocks.
+ * recognised by its lock, pid and process start time and never blocks. It is the only way to a
+ * lab: when somebody moves or removes it, or state.json in it, the watcher ends the lab, since
+ * nobody could do so any more. What is in a directory of another user's, or open to one, is no lab.
  *
  * Commands enter a lab from outside by setns(); no service listens inside it.
  */
@@ -40,7 +42,8 @@ struct lab_timing { /* nanoseconds of each plan phase, and of all */
 
 /*
  * Builds the lab that `plan` describes and returns a handle (lab_close() does not end the lab,
- * lab_down() does; a tied lab ends with the process). -EEXIST when a lab of that name runs already.
+ * lab_down() does; a tied lab ends with the process). While another command starts or ends a lab of
+ * that name, it waits, at most 30 s. -EEXIST when one runs already.
  */
 int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab **out,
 	   struct lab_timing *timing, struct err *err);
@@ -51,12 +54,16 @@ void lab_close(struct lab *lab);
 
 /* Ends the lab and returns when its processes and namespaces are gone. Frees the handle. */
 int lab_down(struct lab *lab, struct err *err);
+/* The same by name, also for a lab that is being started or whose state cannot be read. -ENOENT
+ * when this user has none of that name. */
+int lab_end(const char *name, struct err *err);
 
 struct lab_entry {
 	char *name, *source; /* heap, freed by lab_list_free() */
 	pid_t pid;
 	int64_t started_s; /* CLOCK_REALTIME seconds */
 	size_t nodes, links;
+	char *problem; /* NULL; else it lives but cannot be used: all other fields but name are 0 */
 };
 int lab_list(struct lab_entry **list, size_t *n,
 	     struct err *err); /* prunes stale run directories */

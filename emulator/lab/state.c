@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/base/mem.h"
+#include "core/base/str.h"
 
 static json_t *machine_json(const struct machine *m)
 {
@@ -84,24 +85,44 @@ int state_write(const char *dir, const json_t *state, struct err *err)
 	return file_write(path, text, strlen(text), err);
 }
 
-int state_read(const char *dir, json_t **state, struct err *err)
+static int parse(const char *path, const char *text, size_t len, json_t **state, struct err *err)
 {
-	autofree char *path = mem_printf("%s/state.json", dir);
-	autofree char *text = NULL;
 	json_error_t why;
-	json_t *got;
-	size_t len;
-	int version, rc;
+	json_t *got = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	int version;
 
-	rc = file_read(path, &text, &len, err);
-	if (rc)
-		return rc;
-	got = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
 	if (!got)
-		return err_fail(err, EPROTO, "%s:%d:%d: %s", path, why.line, why.column, why.text);
+		return err_fail(err, EPROTO, "'%s/state.json' is damaged (line %d: %s)", path,
+				why.line, why.text);
 	if (json_unpack(got, "{s:i}", "version", &version) || version != STATE_VERSION) {
 		json_decref(got);
-		return err_fail(err, EPROTO, "'%s' was written by another version of vpclab", path);
+		return err_fail(err, EPROTO,
+				"'%s/state.json' was written by another version of "
+				"vpclab",
+				path);
+	}
+	*state = got;
+	return 0;
+}
+
+int state_read(const struct rundir *r, json_t **state, struct err *err)
+{
+	autofd int fd = rundir_open_state(r, err);
+	autofree char *text = NULL;
+	json_t *got = NULL;
+	size_t len;
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = file_read_fd(fd, "state.json", &text, &len, err);
+	if (!rc)
+		rc = parse(r->path, text, len, &got, err);
+	if (rc)
+		return rc;
+	if (!str_eq(json_string_value(json_object_get(got, "name")), r->name)) {
+		json_decref(got);
+		return err_fail(err, EPROTO, "'%s/state.json' is of another lab", r->path);
 	}
 	*state = got;
 	return 0;
@@ -121,6 +142,10 @@ enum state_life state_life(const json_t *state, int *pidfd)
 	fd = ident_open(&id);
 	if (fd < 0)
 		return STATE_ENDED;
+	if (!ident_is_ours(&id, json_is_true(json_object_get(state, "userns")))) {
+		close(fd);
+		return STATE_ENDED;
+	}
 	if (pidfd)
 		*pidfd = fd;
 	else

@@ -10,6 +10,7 @@
 
 #include "emulator/lab/ident.h"
 #include "emulator/lab/lab.h"
+#include "emulator/lab/rundir.h"
 
 #define STATE_VERSION 1
 
@@ -28,11 +29,11 @@ int state_get_ident(const json_t *state, const char *key, struct ident *id, stru
 
 /* DIR/state.json, whole or not at all. `dir` is the lab's run directory. */
 int state_write(const char *dir, const json_t *state, struct err *err);
-/* Gives a reference. -ENOENT without one; ERR_SYSTEM where it is not a state of this version. */
-int state_read(const char *dir, json_t **state, struct err *err);
+/* Gives a reference. -ENOENT without one; -EPROTO where it is no state of this lab and version. */
+int state_read(const struct rundir *r, json_t **state, struct err *err);
 
-/* Does the lab that it describes live? *pidfd (may be NULL) is one of its supervisor when running.
- */
+/* Does the lab that it describes live? *pidfd (may be NULL) is one of its supervisor when running:
+ * a process of this user's, in the user namespace that the state says. */
 enum state_life state_life(const json_t *state, int *pidfd);
 
 /* The options that its topology was compiled with. */

@@ -3,9 +3,9 @@
  * watch: the process outside that belongs to a lab. Called by lab_up() through fork().
  *
  * Who notices whose death: the watcher that of the supervisor (pidfd) and, until the lab is
- * released or for ever when it is tied, that of the command (pidfd and end of file); the supervisor
- * that of the watcher (lifeline). Whoever is left of the two removes the run directory. It enters
- * no namespace and builds nothing.
+ * released or for ever when it is tied, that of the command (pidfd and end of file), and that of
+ * the run directory; the supervisor that of the watcher (lifeline). Whoever is left of the two
+ * removes the run directory. It enters no namespace and builds nothing.
  */
 #include "emulator/lab/watch.h"
 
@@ -27,8 +27,10 @@
 #include "emulator/lab/rundir.h"
 #include "emulator/lab/state.h"
 #include "emulator/lab/supervisor.h"
+#include "emulator/lab/wake.h"
 
 #define END_GRACE_MS 2000 /* the supervisor's time to end by itself */
+#define WAKE_MS	     200
 
 struct watch {
 	const struct watch_job *job;
@@ -38,10 +40,11 @@ struct watch {
 	int sup_pidfd;
 	int lifeline; /* write end; only its closing counts */
 	int report;   /* read end */
+	int notify;   /* of the run directory */
 	int ctl, caller_pidfd;
 };
 
-enum event { EV_REPORT, EV_RELEASED, EV_CALLER_GONE, EV_SUPERVISOR_GONE };
+enum event { EV_REPORT, EV_RELEASED, EV_CALLER_GONE, EV_SUPERVISOR_GONE, EV_UNREACHABLE };
 
 /* Everything inherited but the two descriptors goes: no pipe of the caller may stay open. */
 static void close_inherited(int a, int b)
@@ -94,36 +97,13 @@ static void open_log(const struct watch *w)
 	put_stdio(rundir_open_log(&w->run), 1);
 }
 
-/* -EEXIST in words. */
-static int explain_exists(const char *name, struct err *err)
-{
-	char bases[RUNDIR_BASES][PATH_MAX], time[32];
-	size_t n = rundir_bases(bases);
-	int rc = err_fail(err, EEXIST, "lab '%s' is just being started or ended", name);
-
-	for (size_t i = 0; i < n; i++) {
-		autofree char *dir = mem_printf("%s/%s", bases[i], name);
-		struct err ignored = ERR_INIT;
-		json_t *state;
-
-		if (state_read(dir, &state, &ignored))
-			continue;
-		if (state_life(state, NULL) == STATE_RUNNING)
-			rc = err_fail(err, EEXIST,
-				      "lab '%s' is running since %s; `vpclab down %s` ends it",
-				      name, state_time(time, state), name);
-		json_decref(state);
-	}
-	return rc;
-}
-
 static int claim(struct watch *w, struct err *err)
 {
 	struct ident self;
 	int rc = rundir_claim(NULL, w->job->name, &w->run, err);
 
 	if (rc)
-		return rc == -EEXIST ? explain_exists(w->job->name, err) : rc;
+		return rc;
 	open_log(w);
 	w->state = state_new(w->job->name, w->job->options);
 	if (!w->state)
@@ -132,7 +112,12 @@ static int claim(struct watch *w, struct err *err)
 	if (rc)
 		return rc;
 	state_set_ident(w->state, "watcher", &self);
-	return state_write(w->run.path, w->state, err);
+	rc = state_write(w->run.path, w->state, err);
+	w->notify = rundir_notify(&w->run);
+	if (!rc && w->notify < 0)
+		rundir_log(&w->run, "the removal of this directory will not be noticed: %s",
+			   strerror(errno));
+	return rc;
 }
 
 static int start_supervisor(struct watch *w, struct err *err)
@@ -193,20 +178,27 @@ static enum event read_ctl(struct watch *w)
 static enum event wait_event(struct watch *w, int report, int ctl, int caller)
 {
 	struct pollfd p[] = {
-	    {.fd = report, .events = POLLIN},
-	    {.fd = ctl, .events = POLLIN},
-	    {.fd = w->sup_pidfd, .events = POLLIN},
-	    {.fd = caller, .events = POLLIN},
+	    {.fd = report, .events = POLLIN},	    {.fd = ctl, .events = POLLIN},
+	    {.fd = w->sup_pidfd, .events = POLLIN}, {.fd = caller, .events = POLLIN},
+	    {.fd = w->notify, .events = POLLIN},
 	};
 
-	while (poll(p, ARRAY_SIZE(p), -1) <= 0)
-		if (errno != EINTR)
-			return EV_CALLER_GONE; /* ends the lab, cleanly */
-	if (p[0].revents)
-		return EV_REPORT;
-	if (p[1].revents)
-		return read_ctl(w);
-	return p[2].revents ? EV_SUPERVISOR_GONE : EV_CALLER_GONE;
+	for (;;) {
+		if (poll(p, ARRAY_SIZE(p), -1) <= 0) {
+			if (errno != EINTR)
+				return EV_CALLER_GONE; /* ends the lab, cleanly */
+			continue;
+		}
+		if (p[0].revents)
+			return EV_REPORT;
+		if (p[1].revents)
+			return read_ctl(w);
+		if (p[2].revents || p[3].revents)
+			return p[2].revents ? EV_SUPERVISOR_GONE : EV_CALLER_GONE;
+		rundir_drain(w->notify);
+		if (!rundir_intact(&w->run))
+			return EV_UNREACHABLE;
+	}
 }
 
 static void end_supervisor(struct watch *w)
@@ -218,6 +210,8 @@ static void end_supervisor(struct watch *w)
 	pidfd_send_signal(w->sup_pidfd, SIGTERM, NULL, 0);
 	if (poll(&p, 1, END_GRACE_MS) <= 0)
 		pidfd_send_signal(w->sup_pidfd, SIGKILL, NULL, 0);
+	while (poll(&p, 1, WAKE_MS) == 0)
+		wake_parents(w->sup);
 	while (waitpid(w->sup, NULL, __WALL) < 0 && errno == EINTR)
 		;
 }
@@ -284,6 +278,7 @@ static _Noreturn void watch_main(const struct watch_job *job)
 			  .run = {.parent_fd = -1, .base_fd = -1, .fd = -1},
 			  .sup_pidfd = -1,
 			  .lifeline = -1,
+			  .notify = -1,
 			  .report = -1};
 	struct err err = ERR_INIT;
 	int rc;

@@ -81,6 +81,18 @@ esac
 passes "a race of two: the lab is whole" vpclab check "$lab"
 lab_down
 
+# many at once: one builds, the others wait for it
+lab=crowd-$$
+labs+=("$lab")
+for ((i = 1; i <= 12; i++)); do
+	vpclab up flat --name "$lab" >"$work/crowd.$i" 2>&1 || echo "$i: $?" >>"$work/crowd.failed" &
+done
+wait
+is "a crowd: no one fails" "$(cat "$work/crowd.failed" 2>/dev/null)" ""
+is "a crowd: one has built it" "$(cat "$work"/crowd.[0-9]* | grep -c ' up in ')" 1
+is "a crowd: the others say so" "$(cat "$work"/crowd.[0-9]* | grep -c 'already up')" 11
+lab_down
+
 # names
 long=$(printf 'n%.0s' {1..100})
 lab=$long
@@ -101,7 +113,7 @@ dir=$(ls -d /run/vpclab/"$lab" /tmp/vpclab-"$(id -u)"/"$lab" "${XDG_RUNTIME_DIR:
 is "one run directory" "$(wc -w <<<"$dir")" 1
 is "the run directory is private" "$(stat -c %a "$dir")" 700
 kill -9 "$(jq .watcher.pid "$dir/state.json")" "$(jq .supervisor.pid "$dir/state.json")"
-fails_with 1 "after a crash of all: not there" vpclab check "$lab"
+fails_with 2 "after a crash of all: not there" vpclab check "$lab"
 passes "after a crash of all: up" vpclab up flat --name "$lab"
 passes "after a crash of all: check" vpclab check "$lab"
 lab_down
@@ -111,6 +123,81 @@ echo '{"version": 1, "status": "running", "name": "'"$lab"'", "supervisor": {"pi
 	>"${dir%/*}/$lab/state.json"
 is "a directory of another boot is not listed" "$(field "$lab" name)" ""
 gone "$lab"
+
+mkdir -p "${dir%/*}/$lab/sub/sub"
+chmod 700 "${dir%/*}" "${dir%/*}/$lab"
+is "a stale directory with others in it" "$(field "$lab" name)" ""
+gone "$lab"
+
+# leaves PID: within 10 s
+leaves() {
+	timeout 10 tail -s 0.02 --pid="$1" -f /dev/null
+}
+
+# Ctrl-Z on what runs inside does not keep the lab up
+lab_up stopped flat
+set -m
+"$VPCLAB" exec "$lab:client" -- sleep 600 &
+set +m
+until on server sh -c 'cat /proc/[0-9]*/comm' 2>/dev/null | grep -qx sleep; do :; done
+kill -STOP -- -$!
+lab_down
+wait $! 2>/dev/null
+is "a stopped exec: says how its program ended" $? 137
+gone "$lab"
+
+# a state that cannot be read, or is not there any more
+for damage in cut empty other fifo; do
+	lab_up "damaged-$damage" flat
+	state=${dir%/*}/$lab/state.json
+	supervisor=$(jq .supervisor.pid "$state")
+	case $damage in
+	cut) head -c 100 "$state" >"$work/cut" && cp "$work/cut" "$state" ;;
+	empty) : >"$state" ;;
+	other) sed -i "s/\"name\": .*/\"name\": \"x\",/" "$state" ;;
+	fifo) mkfifo "$work/fifo" && mv "$work/fifo" "$state" ;;
+	esac
+	run timeout 10 "$VPCLAB" ls
+	is "$damage: ls: status" "$status" 1
+	has "$damage: ls: how to end it" "$output" "vpclab down $lab"
+	fails_with 1 "$damage: exec" timeout 10 "$VPCLAB" exec "$lab:client" -- true
+	fails_with 1 "$damage: up" timeout 10 "$VPCLAB" up flat --name "$lab"
+	lab_down
+	passes "$damage: its processes have ended" leaves "$supervisor"
+	gone "$lab"
+done
+for loss in state directory; do
+	lab_up "lost-$loss" flat
+	state=${dir%/*}/$lab/state.json
+	supervisor=$(jq .supervisor.pid "$state")
+	case $loss in
+	state) rm "$state" ;;
+	directory) rm -rf "${state%/*}" ;;
+	esac
+	passes "lost $loss: the lab ends" leaves "$supervisor"
+	passes "lost $loss: down" vpclab down "$lab"
+	gone "$lab"
+done
+
+# what was ignored stays ignored
+lab_up nohup flat
+is "exec: SIGHUP ignored outside is ignored inside" \
+	"$(trap '' HUP; vpclab exec "$lab:client" -- sh -c 'kill -HUP $$; echo alive')" alive
+nohup "$VPCLAB" exec "$lab:client" -- sh -c "echo >$work/ready; read -r line; echo \$line" \
+	< <(until [ -e "$work/hup" ]; do :; done; echo through) >"$work/nohup" 2>&1 &
+until [ -e "$work/ready" ]; do :; done
+kill -HUP $!
+touch "$work/hup"
+wait $!
+has "exec under nohup outlives SIGHUP" "$(cat "$work/nohup")" through
+lab_down
+
+# names that are not there
+fails_with 0 "down: a lab that is not up" vpclab down nosuch
+fails_with 2 "down: no name" vpclab down ''
+for command in check inspect; do
+	fails_with 2 "$command: a lab that is not up" vpclab $command nosuch
+done
 
 # a lab that cannot be built leaves nothing
 cat >"$work/bad.yaml" <<'YAML'

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +81,7 @@ static void test_names(void **state)
 
 static void test_bases(void **state)
 {
+	static const char *const bad[] = {"relative", "/nonexistent/dir", "/etc/passwd"};
 	char bases[RUNDIR_BASES][PATH_MAX], expected[64];
 	autofree char *old =
 	    getenv("XDG_RUNTIME_DIR") ? mem_strdup(getenv("XDG_RUNTIME_DIR")) : NULL;
@@ -89,16 +92,17 @@ static void test_bases(void **state)
 	setenv("XDG_RUNTIME_DIR", top, 1);
 	n = rundir_bases(bases);
 	assert_in_range(n, 1, RUNDIR_BASES);
-	assert_string_equal(bases[n - 1], expected);
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
 		assert_string_equal(bases[0], base);
-	/* not absolute, not there, not ours: not used */
-	setenv("XDG_RUNTIME_DIR", "relative", 1);
-	n = rundir_bases(bases);
-	assert_string_equal(bases[0], geteuid() ? expected : n == 2 ? "/run/vpclab" : expected);
-	setenv("XDG_RUNTIME_DIR", "/nonexistent/dir", 1);
-	n = rundir_bases(bases);
-	assert_string_equal(bases[0], geteuid() ? expected : n == 2 ? "/run/vpclab" : expected);
+		assert_string_equal(bases[n - 1], expected);
+	}
+	/* not absolute, not there, not ours: not used; and /tmp never by root */
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		setenv("XDG_RUNTIME_DIR", bad[i], 1);
+		n = rundir_bases(bases);
+		assert_int_equal(n, 1);
+		assert_string_equal(bases[0], geteuid() ? expected : "/run/vpclab");
+	}
 	if (old)
 		setenv("XDG_RUNTIME_DIR", old, 1);
 	else
@@ -111,6 +115,7 @@ static void test_claim_and_remove(void **state)
 	struct rundir r;
 	struct stat st;
 	autofree char *path = mem_printf("%s/lab/state.json.tmp", base);
+	autofree char *sub = mem_printf("%s/lab/sub", base), *subsub = mem_printf("%s/sub", sub);
 
 	(void)state;
 	assert_int_equal(rundir_claim(base, "lab", &r, &err), 0);
@@ -120,6 +125,8 @@ static void test_claim_and_remove(void **state)
 	assert_int_equal(stat(base, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_true(mkfifo(path, 0600) == 0); /* whatever a killed process left */
+	assert_int_equal(mkdir(sub, 0700), 0);
+	assert_int_equal(mkdir(subsub, 0700), 0);
 	rundir_remove(&r);
 	assert_int_equal(access(base, F_OK), -1);
 	assert_int_equal(r.fd, -1);
@@ -240,6 +247,114 @@ static void test_unsafe_base(void **state)
 	assert_int_equal(unlink(base), 0);
 }
 
+/* Puts something in the place of BASE or BASE/NAME, which must be no lab then, held or not. */
+static void assert_no_lab(void)
+{
+	struct err err = ERR_INIT;
+	struct rundir r;
+	DIR *dir;
+
+	assert_int_equal(rundir_open(base, "lab", &r, &err), -ENOENT);
+	assert_true(rundir_prune(base, "lab"));
+	assert_int_equal(rundir_list(base, &dir, &err), 0);
+	if (dir)
+		closedir(dir);
+}
+
+static void test_foreign(void **state)
+{
+	autofree char *aside = mem_printf("%s/aside", top);
+	struct err err = ERR_INIT;
+	struct rundir r;
+	pid_t pid = hold("lab", true);
+
+	(void)state;
+	assert_int_equal(rundir_open(base, "lab", &r, &err), 0);
+	rundir_close(&r);
+	/* open to others; a link to a good one; a file in the way */
+	assert_int_equal(chmod(base, 0777), 0);
+	assert_no_lab();
+	assert_int_equal(chmod(base, 0700), 0);
+	assert_int_equal(rename(base, aside), 0);
+	assert_int_equal(symlink(aside, base), 0);
+	assert_no_lab();
+	assert_int_equal(unlink(base), 0);
+	fclose(fopen(base, "w"));
+	assert_no_lab();
+	assert_int_equal(rundir_claim(base, "lab", &r, &err), -ENOTDIR);
+	assert_non_null(strstr(err.text, "in the way"));
+	assert_int_equal(unlink(base), 0);
+	assert_int_equal(rename(aside, base), 0);
+	if (geteuid() == 0) { /* another user's, as a whole and the lab alone */
+		assert_int_equal(chown(base, 47111, 47111), 0);
+		assert_no_lab();
+		assert_int_equal(chown(base, 0, 0), 0);
+		assert_int_equal(rundir_open(base, "lab", &r, &err), 0);
+		assert_int_equal(fchown(r.fd, 47111, 47111), 0);
+		assert_no_lab();
+		assert_int_equal(fchown(r.fd, 0, 0), 0);
+		rundir_close(&r);
+	}
+	end(pid);
+	assert_true(rundir_prune(base, "lab"));
+}
+
+/* Whatever is there by the name of state.json, reading it does not hang. */
+static void test_odd_state(void **state)
+{
+	autofree char *path = mem_printf("%s/odd/state.json", base);
+	struct err err = ERR_INIT;
+	json_t *back = NULL, *s;
+	struct rundir r;
+
+	(void)state;
+	assert_int_equal(rundir_claim(base, "odd", &r, &err), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(state_read(&r, &back, &err), -EPROTO);
+	rundir_ask_end(&r);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(state_read(&r, &back, &err), -EPROTO);
+	rundir_ask_end(&r);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_true(state_read(&r, &back, &err) < 0);
+	rundir_ask_end(&r);
+	assert_int_equal(file_write(path, "{\"ver", 5, &err), 0);
+	assert_int_equal(state_read(&r, &back, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "damaged"));
+	s = json_pack("{s:i, s:s}", "version", STATE_VERSION, "name", "other");
+	assert_int_equal(state_write(r.path, s, &err), 0);
+	json_decref(s);
+	assert_int_equal(state_read(&r, &back, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "another lab"));
+	rundir_remove(&r);
+}
+
+static void test_intact(void **state)
+{
+	autofree char *aside = mem_printf("%s/aside", top);
+	struct err err = ERR_INIT;
+	struct rundir r;
+	int fd;
+
+	(void)state;
+	assert_int_equal(rundir_claim(base, "lab", &r, &err), 0);
+	assert_false(rundir_intact(&r)); /* no state yet */
+	close(openat(r.fd, "state.json", O_CREAT | O_WRONLY, 0600));
+	fd = rundir_notify(&r);
+	assert_true(fd >= 0);
+	assert_true(rundir_intact(&r));
+	assert_int_equal(rename(base, aside), 0);
+	assert_false(rundir_intact(&r));
+	assert_int_equal(rename(aside, base), 0);
+	assert_true(rundir_intact(&r));
+	rundir_drain(fd);
+	rundir_ask_end(&r);
+	assert_false(rundir_intact(&r));
+	assert_true(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) == 1);
+	close(fd);
+	rundir_remove(&r);
+}
+
 static void test_parse_start(void **state)
 {
 	(void)state;
@@ -251,6 +366,28 @@ static void test_parse_start(void **state)
 			 99);
 	assert_int_equal(ident_parse_start("7 (cut) S 0 1"), 0);
 	assert_int_equal(ident_parse_start("nonsense"), 0);
+}
+
+static void test_parse_ending(void **state)
+{
+	(void)state;
+	assert_false(ident_parse_ending("1 (init) S 0 1 1 0 -1 4194560 1 2 3"));
+	assert_true(ident_parse_ending("1 (init) S 0 1 1 0 -1 4194564 1 2 3")); /* PF_EXITING */
+	assert_true(ident_parse_ending("7 (a) b) Z 0 1 1 0 -1 4194560 1 2 3"));
+	assert_true(ident_parse_ending("7 (cut) S 0 1"));
+	assert_true(ident_parse_ending(""));
+}
+
+static void test_ident_is_ours(void **state)
+{
+	struct ident me = {.pid = getpid()}, none = {.pid = -5}, first = {.pid = 1};
+
+	(void)state;
+	assert_true(ident_is_ours(&me, false));
+	assert_false(ident_is_ours(&me, true)); /* it has no user namespace of its own */
+	assert_false(ident_is_ours(&none, false));
+	if (geteuid() != 0)
+		assert_false(ident_is_ours(&first, false)); /* root's */
 }
 
 static void test_ident(void **state)
@@ -321,14 +458,14 @@ static void test_state_file(void **state)
 	json_t *s = sample_state(), *back = NULL;
 	struct err err = ERR_INIT;
 	struct rundir r;
-	autofree char *path = mem_printf("%s/lab/state.json", base);
+	autofree char *path = mem_printf("%s/sample/state.json", base);
 	FILE *f;
 
 	(void)state;
-	assert_int_equal(rundir_claim(base, "lab", &r, &err), 0);
-	assert_int_equal(state_read(r.path, &back, &err), -ENOENT);
+	assert_int_equal(rundir_claim(base, "sample", &r, &err), 0);
+	assert_int_equal(state_read(&r, &back, &err), -ENOENT);
 	assert_int_equal(state_write(r.path, s, &err), 0);
-	assert_int_equal(state_read(r.path, &back, &err), 0);
+	assert_int_equal(state_read(&r, &back, &err), 0);
 	assert_true(json_equal(s, back));
 	assert_string_equal(json_string_value(json_object_get(back, "source")), "caf?.yaml");
 	assert_int_equal(state_options(back, &o, &err), 0);
@@ -340,7 +477,7 @@ static void test_state_file(void **state)
 	assert_non_null(f);
 	fputs("{\"version\": 999}", f);
 	fclose(f);
-	assert_int_equal(state_read(r.path, &back, &err), -EPROTO);
+	assert_int_equal(state_read(&r, &back, &err), -EPROTO);
 	assert_non_null(strstr(err.text, "another version"));
 	rundir_remove(&r);
 }
@@ -355,7 +492,12 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_held, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_ending, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_unsafe_base, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_foreign, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_odd_state, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_intact, set_up, tear_down),
 	    cmocka_unit_test(test_parse_start),
+	    cmocka_unit_test(test_parse_ending),
+	    cmocka_unit_test(test_ident_is_ours),
 	    cmocka_unit_test(test_ident),
 	    cmocka_unit_test(test_state_life),
 	    cmocka_unit_test_setup_teardown(test_state_file, set_up, tear_down),

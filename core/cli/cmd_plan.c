@@ -7,7 +7,7 @@
 #include "emulator/plan/plan.h"
 
 struct plan_options {
-	const char *format;
+	const char *format, *datapath;
 	struct option_list set;
 	bool json;
 };
@@ -34,6 +34,8 @@ static int plan_run(const struct call *call, struct err *err)
 	int ret = source_open_file(call->argv[0], &o->set, NULL, &s, err);
 
 	if (!ret) {
+		s.compile.machine.ovs_kernel = str_eq(o->datapath, "system");
+		s.compile.machine.ovs_tun = !str_eq(o->datapath, "dummy");
 		plan_build(&s.wire, &s.compile.machine, &plan);
 		ret = print_plan(&plan, o->json ? "json" : o->format);
 		plan_done(&plan);
@@ -43,14 +45,18 @@ static int plan_run(const struct call *call, struct err *err)
 }
 
 static const char *const formats[] = {"text", "sh", "json", NULL};
+static const char *const datapaths[] = {"system", "netdev", "dummy", NULL};
 static const struct option_def option_defs[] = {
     {"format", 'f', OPT_STRING, "FORMAT", "how to print it", OPT_AT(struct plan_options, format),
      formats, 0, 0},
+    {"datapath", 0, OPT_STRING, "WHICH",
+     "of Open vSwitch hosts: the kernel's (system) or a program's",
+     OPT_AT(struct plan_options, datapath), datapaths, 0, 0},
     {"set", 's', OPT_LIST, "PATH=VALUE", "override a value of the file",
      OPT_AT(struct plan_options, set), NULL, 0, 0},
     OPT_JSON(struct plan_options, json),
 };
-static const struct plan_options defaults = {.format = "text"};
+static const struct plan_options defaults = {.format = "text", .datapath = "system"};
 
 const struct command cmd_plan = {
     .name = "plan",
@@ -61,9 +67,12 @@ const struct command cmd_plan = {
     .max_operands = 1,
     .description =
 	"Prints, in order, what `vpclab up` would do. The format sh is a script that builds the\n"
-	"same network by ip, tc, nft, ethtool and ovs-vsctl; run it in namespaces of its own:\n"
+	"same network by ip, tc, nft, ethtool and ovs-vsctl, in namespaces of its own:\n"
 	"\n"
-	"    vpclab plan zstack --format sh > lab.sh; unshare -rmn sh lab.sh",
+	"    vpclab plan zstack --format sh > lab.sh; sh lab.sh\n"
+	"\n"
+	"`vpclab up` looks at the machine first, and takes the userspace datapath of Open vSwitch\n"
+	"where the kernel's is missing; for a script that does, write --datapath netdev.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct plan_options),

@@ -318,8 +318,9 @@ static size_t sh_ovs(struct script *s, size_t i)
 {
 	const struct op *first = &s->plan->ops.v[i];
 
+	strbuf_addf(s->out, "ovs_datapath %s\n", first->ovs.datapath);
 	quote(s, "ovs_start ", first->ns);
-	strbuf_addf(s->out, " %s\n", first->ovs.datapath);
+	strbuf_add(s->out, " \"$datapath\"\n");
 	quote(s, "ovs ", first->ns);
 	strbuf_add(s->out, " ovs-vsctl");
 	for (i++; i < s->plan->ops.n; i++) {
@@ -330,7 +331,7 @@ static size_t sh_ovs(struct script *s, size_t i)
 		if (op->kind == OP_OVS_BRIDGE) {
 			quote(s, " \\\n\t-- add-br ", op->dev);
 			quote(s, " -- set bridge ", op->dev);
-			strbuf_addf(s->out, " datapath_type=%s", op->ovs.datapath);
+			strbuf_add(s->out, " datapath_type=\"$datapath\"");
 			add_mac(s, " other-config:hwaddr='\"", &op->ovs.mac);
 			strbuf_add(s->out, "\"'");
 		} else if (op->kind == OP_OVS_PORT) {
@@ -339,6 +340,7 @@ static size_t sh_ovs(struct script *s, size_t i)
 			break;
 		}
 	}
+	quote(s, "\novs_check ", first->ns);
 	strbuf_addc(s->out, '\n');
 	return i;
 }
@@ -422,6 +424,28 @@ static const char ovs_head[] =
     "OVS_DBDIR=\"/run/ovs/$ovs_ns\" "
     "\\\n"
     "\t\tOVS_LOGDIR=\"/run/ovs/$ovs_ns\" OVS_SYSCONFDIR=\"/run/ovs/$ovs_ns\" \"$@\"\n"
+    "}\n"
+    "# A bridge of the userspace datapath needs a tap device; without one: dummy, as vpclab does.\n"
+    "ovs_datapath() { # PLANNED: sets $datapath\n"
+    "\tdatapath=$1\n"
+    "\tif [ \"$1\" = netdev ] && ! { [ -r /dev/net/tun ] && [ -w /dev/net/tun ]; }; then\n"
+    "\t\tdatapath=dummy\n"
+    "\t\techo \"$0: no access to /dev/net/tun: Open vSwitch runs on its dummy datapath\" >&2\n"
+    "\tfi\n"
+    "}\n"
+    "ovs_check() { # NAMESPACE: ovs-vsctl only warns when a bridge or port did not come to be\n"
+    "\tmissing=$(\n"
+    "\t\tovs \"$1\" ovs-vsctl --bare --columns=name find Interface 'ofport=[]'\n"
+    "\t\tovs \"$1\" ovs-vsctl --bare --columns=name find Interface ofport=-1\n"
+    "\t)\n"
+    "\tif [ -n \"$missing\" ]; then\n"
+    "\t\techo \"$0: $1: Open vSwitch cannot make\" $missing \\\n"
+    "\t\t\t\"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):\" >&2\n"
+    "\t\t[ \"$datapath\" != system ] || echo 'Is the module loaded (modprobe openvswitch)? "
+    "Else: vpclab plan FILE --format sh --datapath netdev' >&2\n"
+    "\t\tgrep -E 'WARN|ERR' \"/run/ovs/$1/ovs-vswitchd.log\" | tail -n 3 >&2\n"
+    "\t\texit 1\n"
+    "\tfi\n"
     "}\n"
     "ovs_start() { # NAMESPACE DATAPATH\n"
     "\tmkdir -p \"/run/ovs/$1\"\n"

@@ -76,6 +76,26 @@ json "plan --json" vpclab plan zstack --json
 passes "plan --format sh" vpclab plan zstack --format sh
 printf '%s\n' "$output" >"$work/plan.sh"
 passes "plan --format sh is a POSIX script" sh -n "$work/plan.sh"
+run sh "$work/plan.sh" true
+if [ "$status" = 0 ]; then
+	has "plan --format sh builds the lab" "$output" "The lab is up."
+else
+	hasnt "plan --format sh does not say that the lab is up when it is not" "$output" "The lab is up"
+fi
+vpclab plan flat-ovs --format sh --datapath dummy >"$work/ovs.sh"
+has "plan --datapath" "$(<"$work/ovs.sh")" "ovs_datapath dummy"
+if command -v ovs-vswitchd >/dev/null && [ ! -e /sys/module/openvswitch ]; then
+	vpclab plan flat-ovs --format sh >"$work/ovs.sh"
+	run timeout 60 sh "$work/ovs.sh" true
+	is "a script without its datapath fails" "$status" 1
+	has "a script without its datapath says so" "$output" "Open vSwitch cannot make"
+	hasnt "a script without its datapath is not up" "$output" "The lab is up"
+	vpclab plan flat-ovs --format sh --datapath netdev >"$work/ovs.sh"
+	passes "a script with the userspace datapath" timeout 60 sh "$work/ovs.sh" \
+		ip netns exec client ping -c 1 -W 5 10.0.0.11
+else
+	tap_skip "a script without its datapath" "no Open vSwitch, or its module is loaded"
+fi
 for format in text dot mermaid; do
 	passes "graph --format $format" vpclab graph zstack --format $format
 	has "graph --format $format draws the client" "$output" client

@@ -28,6 +28,27 @@ ovs() {
 	ip netns exec "$ovs_ns" env OVS_RUNDIR="/run/ovs/$ovs_ns" OVS_DBDIR="/run/ovs/$ovs_ns" \
 		OVS_LOGDIR="/run/ovs/$ovs_ns" OVS_SYSCONFDIR="/run/ovs/$ovs_ns" "$@"
 }
+# A bridge of the userspace datapath needs a tap device; without one: dummy, as vpclab does.
+ovs_datapath() { # PLANNED: sets $datapath
+	datapath=$1
+	if [ "$1" = netdev ] && ! { [ -r /dev/net/tun ] && [ -w /dev/net/tun ]; }; then
+		datapath=dummy
+		echo "$0: no access to /dev/net/tun: Open vSwitch runs on its dummy datapath" >&2
+	fi
+}
+ovs_check() { # NAMESPACE: ovs-vsctl only warns when a bridge or port did not come to be
+	missing=$(
+		ovs "$1" ovs-vsctl --bare --columns=name find Interface 'ofport=[]'
+		ovs "$1" ovs-vsctl --bare --columns=name find Interface ofport=-1
+	)
+	if [ -n "$missing" ]; then
+		echo "$0: $1: Open vSwitch cannot make" $missing \
+			"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):" >&2
+		[ "$datapath" != system ] || echo 'Is the module loaded (modprobe openvswitch)? Else: vpclab plan FILE --format sh --datapath netdev' >&2
+		grep -E 'WARN|ERR' "/run/ovs/$1/ovs-vswitchd.log" | tail -n 3 >&2
+		exit 1
+	fi
+}
 ovs_start() { # NAMESPACE DATAPATH
 	mkdir -p "/run/ovs/$1"
 	ovs "$1" ovsdb-tool create "/run/ovs/$1/conf.db" /usr/share/openvswitch/vswitch.ovsschema
@@ -363,15 +384,17 @@ table ip filter {
 END
 
 # ovs
-ovs_start h1 system
+ovs_datapath system
+ovs_start h1 "$datapath"
 ovs h1 ovs-vsctl \
-	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:ef:de:06:a1:cc"' \
+	-- add-br br-public -- set bridge br-public datapath_type="$datapath" other-config:hwaddr='"02:ef:de:06:a1:cc"' \
 	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-public client \
 	-- add-port br-public db \
 	-- add-port br-public db_eo \
 	-- add-port br-public db_o
+ovs_check h1
 ovs h1 ovs-ofctl --bundle add-flows br-public - <<'END'
 priority=120,arp,in_port="db",arp_op=1,arp_tpa=10.10.0.1 actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:02:d5:b5:0e:68:9c,load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],load:0x02d5b50e689c->NXM_NX_ARP_SHA[],load:0x0a0a0001->NXM_OF_ARP_SPA[],IN_PORT
 priority=120,arp,in_port="db_o",arp_op=1,arp_tpa=10.10.0.11 actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:02:41:1d:7c:a7:d0,load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],load:0x02411d7ca7d0->NXM_NX_ARP_SHA[],load:0x0a0a000b->NXM_OF_ARP_SPA[],IN_PORT
@@ -380,15 +403,17 @@ priority=110,arp,arp_op=1,arp_tpa=10.10.0.1 actions=output:"nic",output:"mgmt0-p
 priority=105,arp,arp_op=1,arp_spa=10.10.0.1 actions=output:"nic",output:"mgmt0-port",output:"client",output:"db_eo",output:"db_o"
 priority=112,arp,arp_op=1,arp_spa=10.10.0.1,arp_tpa=10.10.0.1 actions=output:"nic",output:"mgmt0-port",output:"client"
 END
-ovs_start h2 system
+ovs_datapath system
+ovs_start h2 "$datapath"
 ovs h2 ovs-vsctl \
-	-- add-br br-public -- set bridge br-public datapath_type=system other-config:hwaddr='"02:17:f8:79:de:65"' \
+	-- add-br br-public -- set bridge br-public datapath_type="$datapath" other-config:hwaddr='"02:17:f8:79:de:65"' \
 	-- add-port br-public nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-public mgmt0-port \
 	-- add-port br-public web \
 	-- add-port br-public plain \
 	-- add-port br-public web_eo \
 	-- add-port br-public web_o
+ovs_check h2
 ovs h2 ovs-ofctl --bundle add-flows br-public - <<'END'
 priority=120,arp,in_port="web",arp_op=1,arp_tpa=10.10.0.1 actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:02:c0:08:67:32:fd,load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],load:0x02c0086732fd->NXM_NX_ARP_SHA[],load:0x0a0a0001->NXM_OF_ARP_SPA[],IN_PORT
 priority=120,arp,in_port="web_o",arp_op=1,arp_tpa=10.10.0.10 actions=move:NXM_OF_ETH_SRC[]->NXM_OF_ETH_DST[],mod_dl_src:02:84:ab:dc:b1:fc,load:0x2->NXM_OF_ARP_OP[],move:NXM_NX_ARP_SHA[]->NXM_NX_ARP_THA[],move:NXM_OF_ARP_SPA[]->NXM_OF_ARP_TPA[],load:0x0284abdcb1fc->NXM_NX_ARP_SHA[],load:0x0a0a000a->NXM_OF_ARP_SPA[],IN_PORT

@@ -28,6 +28,27 @@ ovs() {
 	ip netns exec "$ovs_ns" env OVS_RUNDIR="/run/ovs/$ovs_ns" OVS_DBDIR="/run/ovs/$ovs_ns" \
 		OVS_LOGDIR="/run/ovs/$ovs_ns" OVS_SYSCONFDIR="/run/ovs/$ovs_ns" "$@"
 }
+# A bridge of the userspace datapath needs a tap device; without one: dummy, as vpclab does.
+ovs_datapath() { # PLANNED: sets $datapath
+	datapath=$1
+	if [ "$1" = netdev ] && ! { [ -r /dev/net/tun ] && [ -w /dev/net/tun ]; }; then
+		datapath=dummy
+		echo "$0: no access to /dev/net/tun: Open vSwitch runs on its dummy datapath" >&2
+	fi
+}
+ovs_check() { # NAMESPACE: ovs-vsctl only warns when a bridge or port did not come to be
+	missing=$(
+		ovs "$1" ovs-vsctl --bare --columns=name find Interface 'ofport=[]'
+		ovs "$1" ovs-vsctl --bare --columns=name find Interface ofport=-1
+	)
+	if [ -n "$missing" ]; then
+		echo "$0: $1: Open vSwitch cannot make" $missing \
+			"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):" >&2
+		[ "$datapath" != system ] || echo 'Is the module loaded (modprobe openvswitch)? Else: vpclab plan FILE --format sh --datapath netdev' >&2
+		grep -E 'WARN|ERR' "/run/ovs/$1/ovs-vswitchd.log" | tail -n 3 >&2
+		exit 1
+	fi
+}
 ovs_start() { # NAMESPACE DATAPATH
 	mkdir -p "/run/ovs/$1"
 	ovs "$1" ovsdb-tool create "/run/ovs/$1/conf.db" /usr/share/openvswitch/vswitch.ovsschema
@@ -232,19 +253,23 @@ ip -n peer -4 route add 10.0.0.0/24 dev eth0 src 10.0.0.12 congctl cubic
 ip -n peer -6 route add fd00:10::/64 dev eth0 src fd00:10::c congctl cubic
 
 # ovs
-ovs_start h1 system
+ovs_datapath system
+ovs_start h1 "$datapath"
 ovs h1 ovs-vsctl \
-	-- add-br br-net -- set bridge br-net datapath_type=system other-config:hwaddr='"02:ef:de:06:a1:cc"' \
+	-- add-br br-net -- set bridge br-net datapath_type="$datapath" other-config:hwaddr='"02:ef:de:06:a1:cc"' \
 	-- add-port br-net nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-net mgmt0-port \
 	-- add-port br-net client
-ovs_start h2 system
+ovs_check h1
+ovs_datapath system
+ovs_start h2 "$datapath"
 ovs h2 ovs-vsctl \
-	-- add-br br-net -- set bridge br-net datapath_type=system other-config:hwaddr='"02:17:f8:79:de:65"' \
+	-- add-br br-net -- set bridge br-net datapath_type="$datapath" other-config:hwaddr='"02:17:f8:79:de:65"' \
 	-- add-port br-net nic -- set port nic qos=@nic -- --id=@nic create qos type=linux-noop \
 	-- add-port br-net mgmt0-port \
 	-- add-port br-net server \
 	-- add-port br-net peer
+ovs_check h2
 
 # bridge
 ip -n fabric link set dev h1 master br0

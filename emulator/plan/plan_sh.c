@@ -439,7 +439,7 @@ static const char ovs_head[] =
     "\t\tovs \"$1\" ovs-vsctl --bare --columns=name find Interface ofport=-1\n"
     "\t)\n"
     "\tif [ -n \"$missing\" ]; then\n"
-    "\t\techo \"$0: $1: Open vSwitch cannot make\" $missing \\\n"
+    "\t\techo \"$0: $1: Open vSwitch cannot make\" \"$missing\" \\\n"
     "\t\t\t\"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):\" >&2\n"
     "\t\t[ \"$datapath\" != system ] || echo 'Is the module loaded (modprobe openvswitch)? "
     "Else: vpclab plan FILE --format sh --datapath netdev' >&2\n"

@@ -114,7 +114,7 @@ fails_with() {
 }
 
 # as_user CMD…: as a user who is not root, with a home of its own and $work/user/bin/vpclab.
-user_id=47111
+user_id=$((40000 + $$ % 20000)) # not that of a test beside this one
 as_user() {
 	local become=()
 	[ "$(id -u)" != 0 ] ||
@@ -133,13 +133,16 @@ user_tree() {
 	[ "$(id -u)" != 0 ] || chown -R $user_id:$user_id "$work/user"
 }
 
-# Processes of the program under test (not those of another build), and what namespaces they are in.
+# Processes of the program under test that this test has started (its children inherit the variable;
+# other tests and labs may run beside it), and what namespaces they are in.
+export VPCLAB_TEST_RUN=$work
 our_processes() {
 	local dir exe
 	for dir in /proc/[0-9]*; do
 		exe=$(readlink "$dir/exe") || continue
 		case $exe in
 		"$(realpath "$VPCLAB")" | "$work"/*)
+			tr '\0' '\n' <"$dir/environ" | grep -qxF "VPCLAB_TEST_RUN=$work" || continue
 			echo "$(<"$dir/comm") $(readlink "$dir"/ns/* | sort -u | tr '\n' ' ')"
 			;;
 		esac

@@ -42,7 +42,7 @@ ovs_check() { # NAMESPACE: ovs-vsctl only warns when a bridge or port did not co
 		ovs "$1" ovs-vsctl --bare --columns=name find Interface ofport=-1
 	)
 	if [ -n "$missing" ]; then
-		echo "$0: $1: Open vSwitch cannot make" $missing \
+		echo "$0: $1: Open vSwitch cannot make" "$missing" \
 			"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):" >&2
 		[ "$datapath" != system ] || echo 'Is the module loaded (modprobe openvswitch)? Else: vpclab plan FILE --format sh --datapath netdev' >&2
 		grep -E 'WARN|ERR' "/run/ovs/$1/ovs-vswitchd.log" | tail -n 3 >&2

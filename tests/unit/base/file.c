@@ -24,7 +24,7 @@ static char dir[64];
 static int make_dir(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/vpclab-file.XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/test-vpclab-XXXXXX");
 	return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
 }
 

@@ -26,7 +26,7 @@ static void make_file(const char *path)
 /* A current directory of our own with topologies/one.yaml, topologies/two.yaml and mine.yaml. */
 static int enter_directory(void **state)
 {
-	char *dir = mem_strdup("/tmp/vpclab-test-XXXXXX");
+	char *dir = mem_strdup("/tmp/test-vpclab-XXXXXX");
 
 	*state = dir;
 	if (!mkdtemp(dir) || chdir(dir) || mkdir("topologies", 0777) || mkdir("one", 0777))

@@ -31,7 +31,7 @@ static char top[64], base[128];
 static int set_up(void **state)
 {
 	(void)state;
-	snprintf(top, sizeof(top), "/tmp/vpclab-test-XXXXXX");
+	snprintf(top, sizeof(top), "/tmp/test-vpclab-XXXXXX");
 	if (!mkdtemp(top))
 		return -1;
 	snprintf(base, sizeof(base), "%s/vpclab", top);

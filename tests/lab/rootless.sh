@@ -36,6 +36,15 @@ run user exec "$lab:client" -- sh -c 'echo 1 >/proc/sys/kernel/panic'
 is "root of a lab may not set the kernel's sysctls" "$((status != 0))" 1
 is "the run directory" "$(ls "$work/user/run/vpclab")" "$lab"
 
+# bait_state PID: a state.json that says that PID is the supervisor of a lab.
+bait_state() {
+	local fields
+	read -ra fields < <(sed 's/.*) //' "/proc/$1/stat")
+	jq -n --argjson pid "$1" --argjson start "${fields[19]}" --arg boot "$(cat /proc/sys/kernel/random/boot_id)" \
+		'{version: 1, status: "running", name: "bait", userns: true, pid: $pid,
+		supervisor: {pid: $pid, start_ticks: $start, boot_id: $boot}}'
+}
+
 # one name, two users
 if [ "$(id -u)" = 0 ]; then
 	labs+=("$lab")
@@ -61,13 +70,46 @@ else
 	passes "without XDG_RUNTIME_DIR: down" bare down "bare-$$"
 	is "without XDG_RUNTIME_DIR: nothing left" "$(ls -d "$base" 2>/dev/null)" ""
 	if [ "$(id -u)" = 0 ]; then
-		mkdir -m 755 "$base"
+		# what another user prepared: a held lab whose state names a process of the other's
+		mkdir -m 755 "$base" "$base/bait"
+		sleep 600 &
+		bait=$!
+		bait_state "$bait" >"$base/bait/state.json"
+		flock "$base/bait" sleep 600 &
+		holder=$!
+		until ! flock -n "$base/bait" true; do :; done
+		is "another user's directory: ls" "$(bare ls --json | jq '.labs | length')" 0
+		fails_with 2 "another user's directory: exec" bare exec bait:client -- true
+		run bare down bait
+		is "another user's directory: down" "$status $output" "0 bait: not up"
+		run bare down --all
+		passes "another user's directory: nobody was killed" kill -0 "$bait"
+		kill "$bait" $(pgrep -P "$holder") "$holder"
+		rm -r "$base/bait"
 		run bare up flat --name "bare-$$"
 		is "a directory that another user prepared: refused" "$status" 1
 		has "a directory that another user prepared: why" "$output" "belongs to user 0"
 		rmdir "$base"
 	fi
 fi
+# the user's own directory, whose state names a process that is no lab: never entered, never killed
+mkdir -p "$work/user/run/vpclab/bait"
+# shellcheck disable=SC2016 # for the inner shell
+as_user sh -c 'echo $$ >"$HOME/pid"; exec sleep 600' &
+until bait=$(cat "$work/user/home/pid" 2>/dev/null) && [ "$(cat "/proc/$bait/comm")" = sleep ]; do :; done
+bait_state "$bait" >"$work/user/run/vpclab/bait/state.json"
+chmod -R u=rwX,go= "$work/user/run/vpclab/bait"
+[ "$(id -u)" != 0 ] || chown -R "$uid:$uid" "$work/user/run/vpclab/bait"
+flock "$work/user/run/vpclab/bait" sleep 600 &
+holder=$!
+until ! flock -n "$work/user/run/vpclab/bait" true; do :; done
+fails_with 2 "a state that names any process: exec" user exec bait:client -- true
+user down bait >/dev/null 2>&1 &
+ending=$!
+kill $(pgrep -P "$holder") "$holder"
+wait "$ending"
+passes "a state that names any process: it is not killed" kill -0 "$bait"
+kill "$bait"
 passes "down" user down "$lab"
 is "nothing left in the run directory" "$(ls -A "$work/user/run")" ""
 

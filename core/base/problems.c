@@ -87,21 +87,29 @@ static void print_one(const struct problem *problem, struct strbuf *out)
 	strbuf_addf(out, "%s\n", problem->text);
 }
 
-void problems_print(struct problems *p, struct strbuf *out)
+void problems_sort(struct problems *p)
 {
-	autofree struct problem **sorted = mem_zalloc(p->list.n * sizeof(*sorted));
-	size_t printed = 0;
+	autofree struct problem **sorted = mem_zalloc((p->list.n + 1) * sizeof(*sorted));
+	struct problem *out = arena_alloc(&p->arena, (p->list.n + 1) * sizeof(*out));
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->list.n; i++)
 		sorted[i] = &p->list.v[i];
-	qsort(sorted, p->list.n, sizeof(*sorted), by_place);
-	for (size_t i = 0; i < p->list.n; i++) {
-		/* What an alias repeats is one mistake of the user's. */
-		if (i && same(sorted[i - 1], sorted[i]))
-			continue;
-		print_one(sorted[i], out);
-		printed++;
-	}
-	if (printed)
-		strbuf_addf(out, "%zu problem%s\n", printed, printed == 1 ? "" : "s");
+	if (p->list.n)
+		qsort(sorted, p->list.n, sizeof(*sorted), by_place);
+	for (size_t i = 0; i < p->list.n; i++)
+		if (!n || !same(&out[n - 1], sorted[i])) /* what an alias repeats is one mistake */
+			out[n++] = *sorted[i];
+	for (size_t i = 0; i < n; i++)
+		p->list.v[i] = out[i];
+	p->list.n = n;
+}
+
+void problems_print(struct problems *p, struct strbuf *out)
+{
+	problems_sort(p);
+	VEC_FOREACH (it, &p->list)
+		print_one(it, out);
+	if (p->list.n)
+		strbuf_addf(out, "%zu problem%s\n", p->list.n, p->list.n == 1 ? "" : "s");
 }

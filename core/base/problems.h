@@ -34,6 +34,8 @@ void problems_add(struct problems *p, struct mark at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 size_t problems_count(const struct problems *p);
 
+/* By file, line, column; what is said twice of one place is kept once. */
+void problems_sort(struct problems *p);
 /* Sorted by file, line, column; "file:line:column: text" a line, then "N problems". */
 void problems_print(struct problems *p, struct strbuf *out);
 

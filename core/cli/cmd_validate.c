@@ -110,6 +110,7 @@ static int show(const struct call *call, struct problems *p)
 	autostr struct strbuf text = {0};
 
 	if (o->json) {
+		problems_sort(p);
 		print_json(problems_json(p));
 		return status;
 	}

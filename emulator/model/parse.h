@@ -35,6 +35,9 @@ void parse_keys_check(const struct parse_keys *keys, const struct yaml_node *map
 /* parse_value.c: NULL nodes mean "not given" and leave the output alone. */
 const struct yaml_node *parse_value_map(struct parse *ps, const struct yaml_node *n,
 					const char *what); /* never NULL */
+/* Likewise, of a map whose `key` may be meant by a text alone: says how to write that. */
+const struct yaml_node *parse_value_map_of(struct parse *ps, const struct yaml_node *n,
+					   const char *what, const char *key);
 struct cloud_text parse_value_text(struct parse *ps, const struct yaml_node *n, const char *what);
 struct cloud_ref parse_value_ref(struct parse *ps, const struct yaml_node *n, const char *what);
 void parse_value_int(struct parse *ps, const struct yaml_node *n, const char *what,

@@ -6,7 +6,7 @@
 
 static void read_nic(struct parse *ps, const struct yaml_node *n, struct cloud_rate *out)
 {
-	const struct yaml_node *map = parse_value_map(ps, n, "nic");
+	const struct yaml_node *map = parse_value_map_of(ps, n, "nic", "rate");
 
 	parse_keys_check(&parse_keys_nic, map, ps->p);
 	parse_value_rate(ps, map, out);

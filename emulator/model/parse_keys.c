@@ -90,6 +90,31 @@ const struct parse_keys *const parse_keys_all[] = {
     &parse_keys_link,	  &parse_keys_direction, NULL,
 };
 
+/* Keys that people write by habit, where they belong here. */
+static const struct {
+	const struct parse_keys *keys;
+	const char *key, *instead;
+} hints[] = {
+    {&parse_keys_vm, "ip", "vnic: {address: …}"},
+    {&parse_keys_vm, "address", "vnic: {address: …}"},
+    {&parse_keys_vm, "mac", "vnic: {mac: …}"},
+    {&parse_keys_vm, "mtu", "vnic: {mtu: …}"},
+    {&parse_keys_vm, "rate", "vnic: {rate: …}"},
+    {&parse_keys_vnic, "ip", "address: …"},
+    {&parse_keys_host, "rate", "nic: {rate: …}"},
+    {&parse_keys_fabric, "rate", "nic: {rate: …}"},
+    {&parse_keys_network, "vni", "overlay: {type: vxlan, vni: …}"},
+    {&parse_keys_network, "subnet", "cidr: …"},
+};
+
+static const char *hint_for(const struct parse_keys *keys, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (hints[i].keys == keys && str_eq(hints[i].key, key))
+			return hints[i].instead;
+	return NULL;
+}
+
 static bool is_in(const char *const *list, const char *word)
 {
 	for (; list && *list; list++) {
@@ -109,10 +134,18 @@ void parse_keys_check(const struct parse_keys *keys, const struct yaml_node *map
 		words[n++] = *k;
 	for (const char *const *k = keys->later; k && *k; k++)
 		words[n++] = *k;
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++)
+		if (hints[i].keys == keys && yaml_get(map, hints[i].key))
+			words[n++] = hints[i].key;
 	yaml_check_keys(map, keys->what, words, n, p);
 	if (map->kind != YAML_MAP)
 		return;
 	VEC_FOREACH (pair, &map->pairs) {
+		const char *instead = hint_for(keys, pair->key);
+
+		if (instead)
+			problems_add(p, pair->key_at, "unknown key '%s' in %s; write %s", pair->key,
+				     keys->what, instead);
 		if (is_in(keys->later, pair->key))
 			problems_add(p, pair->key_at, "'%s' is not in this version", pair->key);
 	}

@@ -7,7 +7,7 @@
 static void read_overlay(struct parse *ps, const struct yaml_node *n, struct cloud_network *net)
 {
 	static const char *const types[] = {"vxlan", NULL};
-	const struct yaml_node *map = parse_value_map(ps, n, "overlay");
+	const struct yaml_node *map = parse_value_map_of(ps, n, "overlay", "type");
 	int type = 0;
 
 	if (!n)

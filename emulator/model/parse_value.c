@@ -26,6 +26,16 @@ const struct yaml_node *parse_value_map(struct parse *ps, const struct yaml_node
 	return map ? map : &empty;
 }
 
+const struct yaml_node *parse_value_map_of(struct parse *ps, const struct yaml_node *n,
+					   const char *what, const char *key)
+{
+	if (!n || n->kind != YAML_SCALAR)
+		return parse_value_map(ps, n, what);
+	problems_add(ps->p, n->at, "'%s' must be a map, this is a text; write %s: {%s: %s}", what,
+		     what, key, n->text);
+	return parse_value_map(ps, NULL, what);
+}
+
 struct cloud_text parse_value_text(struct parse *ps, const struct yaml_node *n, const char *what)
 {
 	struct cloud_text text = {0};

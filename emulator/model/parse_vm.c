@@ -58,7 +58,7 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 
 		parse_value_rate(ps, &only, &common.rate);
 	}
-	read_vnic(ps, parse_value_map(ps, vnic, "vnic"), &common);
+	read_vnic(ps, parse_value_map_of(ps, vnic, "vnic", "rate"), &common);
 	if (!!one + !!many + !!full + !!common.network.name != 1) {
 		problems_add(ps->p, vm->at, "vm '%s' needs one of network, networks or vnics",
 			     vm->name);

@@ -43,7 +43,26 @@ static void parse_head(struct parse *ps, const struct yaml_node *root, const cha
 	t->description = yaml_want_text(yaml_get(root, "description"), "description", ps->p);
 }
 
-static void parse_sections(struct parse *ps, const struct yaml_node *root)
+/* A list of names, where a map of them is meant, is told how to be one. */
+static void section_is_no_map(struct parse *ps, const char *key, const struct yaml_node *n)
+{
+	autostr struct strbuf names = {0};
+
+	for (size_t i = 0; n->kind == YAML_SEQ && i < n->items.n; i++) {
+		if (n->items.v[i]->kind != YAML_SCALAR)
+			break;
+		strbuf_addf(&names, "%s%s: {}", i ? ", " : "", n->items.v[i]->text);
+	}
+	if (names.len && (str_eq(key, "hosts") || str_eq(key, "nodes")))
+		problems_add(ps->p, n->at, "'%s' must be a map, this is a list; write %s: {%s}",
+			     key, key, strbuf_text(&names));
+	else
+		problems_add(ps->p, n->at, "'%s' must be %s, this is %s", key,
+			     str_eq(key, "links") ? "a list" : "a map", yaml_kind_name(n));
+}
+
+/* False when a whole section is not what it must be: what others say of it is then no mistake. */
+static bool parse_sections(struct parse *ps, const struct yaml_node *root)
 {
 	static const struct {
 		const char *key;
@@ -56,8 +75,19 @@ static void parse_sections(struct parse *ps, const struct yaml_node *root)
 	    {"links", parse_link},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-		sections[i].read(ps, yaml_get(root, sections[i].key));
+	bool whole = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		const struct yaml_node *n = yaml_get(root, sections[i].key);
+		enum yaml_kind kind = str_eq(sections[i].key, "links") ? YAML_SEQ : YAML_MAP;
+		bool good = !n || n->kind == YAML_NULL || n->kind == kind;
+
+		if (!good)
+			section_is_no_map(ps, sections[i].key, n);
+		sections[i].read(ps, good ? n : NULL);
+		whole &= good;
+	}
+	return whole;
 }
 
 struct topology *topology_parse(const char *name, const char *text, size_t len,
@@ -82,10 +112,12 @@ struct topology *topology_parse(const char *name, const char *text, size_t len,
 		return t;
 	parse_keys_check(&parse_keys_topology, root, p);
 	parse_head(&ps, root, name);
-	parse_sections(&ps, root);
-	if (!t->hosts.n && !t->nodes.n)
-		problems_add(p, root->at, "nothing to build: there are no hosts and no nodes");
-	topology_check(t, p);
+	if (parse_sections(&ps, root)) {
+		if (!t->hosts.n && !t->nodes.n)
+			problems_add(p, root->at,
+				     "nothing to build: there are no hosts and no nodes");
+		topology_check(t, p);
+	}
 	t->sound = problems_count(p) == before;
 	return t;
 }

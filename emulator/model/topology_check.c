@@ -244,9 +244,29 @@ static void resolve_eip_vm(struct check *c, struct cloud_eip *e)
 	e->vm.index = -1;
 }
 
+/* Which flat networks there are, for whoever has to choose an address in one. */
+static void no_eip_network(const struct topology *t, const struct cloud_eip *e, struct problems *p)
+{
+	char text[ADDR_TEXT], cidr[ADDR_TEXT];
+
+	ip_format(text, &e->address.ip);
+	VEC_FOREACH (n, &t->networks) {
+		if (n->type != NETWORK_FLAT || !n->cidr[CLOUD_V4].prefix.ip.family)
+			continue;
+		problems_add(p, e->address.at,
+			     "EIP %s is in no flat network; take an address in the cidr of one, "
+			     "such as '%s' (%s)",
+			     text, n->name, prefix_format(cidr, &n->cidr[CLOUD_V4].prefix));
+		return;
+	}
+	problems_add(p, e->address.at,
+		     "EIP %s is in no flat network; add one whose cidr it is in, like "
+		     "public: {type: flat, cidr: %s/24}",
+		     text, text);
+}
+
 static void find_eip_network(struct topology *t, struct cloud_eip *e, struct problems *p)
 {
-	char text[ADDR_TEXT];
 
 	for (size_t i = 0; i < t->networks.n; i++) {
 		const struct cloud_network *n = &t->networks.v[i];
@@ -258,8 +278,7 @@ static void find_eip_network(struct topology *t, struct cloud_eip *e, struct pro
 			return;
 		}
 	}
-	problems_add(p, e->address.at, "EIP %s is in no flat network",
-		     ip_format(text, &e->address.ip));
+	no_eip_network(t, e, p);
 }
 
 /* Who translates: a namespace on the VM's host, or the router of its VPC. */

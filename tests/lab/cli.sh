@@ -63,6 +63,9 @@ fails_with 2 "up with a bad file" vpclab up "$work/bad.yaml"
 has "up with a bad file: place" "$output" "bad.yaml:4:1:"
 json "validate --json of a bad file" vpclab validate --json "$work/bad.yaml"
 is "validate --json: the line" "$(vpclab validate --json "$work/bad.yaml" | jq '.problems[0].line')" 4
+is "validate --json: in the text's order" \
+	"$(vpclab validate --json tests/corpus/topology/habits.yaml | jq -r '.problems[] | "\(.line):\(.column): \(.text)"')" \
+	"$(vpclab validate tests/corpus/topology/habits.yaml | sed -n 's/^[^:]*habits.yaml://p')"
 for file in topologies/*.yaml scenarios/*.yaml; do
 	passes "validate $file" vpclab validate "$file"
 done

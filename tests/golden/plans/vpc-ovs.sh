@@ -37,10 +37,10 @@ ovs_datapath() { # PLANNED: sets $datapath
 	fi
 }
 ovs_check() { # NAMESPACE: ovs-vsctl only warns when a bridge or port did not come to be
-	missing=$(
+	missing=$({
 		ovs "$1" ovs-vsctl --bare --columns=name find Interface 'ofport=[]'
 		ovs "$1" ovs-vsctl --bare --columns=name find Interface ofport=-1
-	)
+	} | grep . | paste -sd ' ' -)
 	if [ -n "$missing" ]; then
 		echo "$0: $1: Open vSwitch cannot make" "$missing" \
 			"with its $datapath datapath (see /run/ovs/$1/ovs-vswitchd.log):" >&2

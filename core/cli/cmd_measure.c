@@ -98,8 +98,9 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
-	strbuf_addf(out, " (found %+.2f %%): %s, %s",
-		    (found / (packets ? p->pps : p->goodput_bps) - 1) * 100, p->link, c);
+	/* Rounded first, so that there is no −0.00. */
+	double off = round((found / (packets ? p->pps : p->goodput_bps) - 1) * 1e4) / 100;
+	strbuf_addf(out, " (found %s%.2f %%): %s, %s", off < 0 ? "−" : "+", fabs(off), p->link, c);
 	if (p->charged_bytes)
 		strbuf_addf(out, " %s, %lld of %lld bytes", wire_basis_name(p->basis),
 			    (long long)p->payload_bytes, (long long)p->charged_bytes);
@@ -115,15 +116,26 @@ static void print_counted(const struct measurement *m, struct strbuf *out)
 	if (!isnan(c->goodput_bps))
 		strbuf_addf(out, "%s, ", metric_format(a, sizeof(a), METRIC_BPS, c->goodput_bps));
 	if (c->agreement == TRUTH_AGREE)
-		strbuf_addf(out, "%lld packets of the flow, %lld others; nft and device agree\n",
-			    (long long)c->packets, (long long)c->foreign_packets);
+		strbuf_addf(out, "%lld packets of the flow%s, %lld others; nft and device agree\n",
+			    (long long)c->packets,
+			    m->spec.engine.warmup_ns > 0 ? " with the warm-up" : "",
+			    (long long)c->foreign_packets);
 	else
 		strbuf_addf(out, "%s\n", c->why);
 }
 
+static void print_drops(const struct measurement *m, struct strbuf *out)
+{
+	VEC_FOREACH (d, &m->sample.drops.list) {
+		strbuf_addf(out, "  %-16s ", "dropped");
+		queues_describe(d, out);
+		strbuf_addc(out, '\n');
+	}
+}
+
 static void print_machine(const struct fidelity *f, struct strbuf *out)
 {
-	strbuf_addf(out, "  %-16s %.0f %% idle, CPU %d %.0f %%, steal %.1f %%: %s%s\n", "machine",
+	strbuf_addf(out, "  %-16s %.0f %% idle (CPU %d: %.0f %%), steal %.1f %%: %s%s\n", "machine",
 		    f->idle * 100, f->busiest_cpu, f->least_idle * 100, f->steal * 100,
 		    f->limit == FIDELITY_ENOUGH ? "not the limit" : "may be the limit: ", f->why);
 }
@@ -138,9 +150,11 @@ static void print_metrics(const struct measurement *m, struct strbuf *out)
 		    str_eq(metric->name, "counted"))
 			continue;
 		strbuf_addf(out, "  %-16s ", metric->name);
+		bool cpu = str_eq(metric->name, "cpu_per_packet") && m->sample.cpu_missing;
+
 		metric_format(text, sizeof(text), metric->unit, metric->get(&m->sample));
 		text_pad(out, text, 14);
-		strbuf_addf(out, "  %s\n", metric->help);
+		strbuf_addf(out, "  %s\n", cpu ? m->sample.cpu_missing : metric->help);
 	}
 }
 
@@ -155,6 +169,7 @@ static void print_measurement(const struct measurement *m)
 	if (m->predicted_err.text[0])
 		strbuf_addf(&out, "  %-16s nothing: %s\n", "predicted", m->predicted_err.text);
 	print_counted(m, &out);
+	print_drops(m, &out);
 	print_machine(&m->sample.fidelity, &out);
 	print_text(&out);
 }
@@ -176,20 +191,27 @@ static int status_of(const struct measurement *m)
 	return m->sample.counted.agreement == TRUTH_DISAGREE ? EXIT_INCONCLUSIVE : EXIT_PASS;
 }
 
-static int measure(struct measurement *m, struct err *err)
+static int measure_once(struct measurement *m, struct arena *arena, struct err *err)
 {
-	struct interrupt i;
-	struct arena arena;
 	int r = bench_idle(&m->spec.idle_busy, err);
 
 	if (r)
 		return r;
 	attempt_predict(&m->spec, &m->predicted, &m->predicted_err);
-	arena_init(&arena);
 	m->sample.index = 1;
-	interrupt_begin(&i);
-	r = attempt_run(&m->spec, &arena, &m->sample, err);
-	interrupt_end(&i);
+	r = attempt_run(&m->spec, arena, &m->sample, err);
+	if (r && attempt_interrupted())
+		err->kind = ERR_INCONCLUSIVE;
+	return r;
+}
+
+static int measure(struct measurement *m, struct err *err)
+{
+	struct arena arena;
+	int r;
+
+	arena_init(&arena);
+	r = measure_once(m, &arena, err);
 	if (!r && m->o->json)
 		print_json(measurement_json(m));
 	else if (!r)
@@ -207,13 +229,16 @@ static int measure_run(const struct call *call, struct err *err)
 	autofree char *lab =
 	    colon ? mem_printf("%.*s", (int)(colon - call->argv[0]), call->argv[0]) : NULL;
 	struct measurement m = {.o = call->options};
+	struct interrupt i;
 	struct source s;
-	int r = source_open_lab(lab, &s, err);
 
+	interrupt_begin(&i);
+	int r = source_open_lab(lab, &s, err);
 	if (!r)
 		r = specify(&m, &s, colon ? colon + 1 : call->argv[0], call, err);
 	if (!r)
 		r = measure(&m, err);
+	interrupt_end(&i);
 	source_done(&s);
 	return r;
 }

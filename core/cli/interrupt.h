@@ -9,7 +9,10 @@ struct interrupt {
 	struct sigaction old_int, old_term, old_hup;
 };
 
-/* From now on SIGINT, SIGTERM and SIGHUP call run_interrupt(); a second one ends the program. */
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP call run_interrupt(), but SIGHUP not where it is
+ * ignored (nohup); an INT or TERM after the first of them ends the program.
+ */
 void interrupt_begin(struct interrupt *i);
 void interrupt_end(const struct interrupt *i);
 

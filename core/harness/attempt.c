@@ -22,17 +22,20 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/counters.h"
+#include "core/harness/queues.h"
 
-enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1 };
+enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1, UDP_MAX = 65507 };
 
 #define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
+#define QUIET_MOST_NS  (10 * NSEC_PER_SEC) /* a full queue at 1 Mbit/s */
 
 struct attempt {
 	const struct attempt_spec *s;
 	struct engine_spec spec;
 	const struct wire_endpoint *from, *to;
-	struct path path;
+	struct path path, back;
+	json_t *queues;	     /* the counters of both ways before the traffic; NULL: not read */
 	struct proc proc[2]; /* client, server */
 	int fd[2];
 	bool started[2];
@@ -84,9 +87,21 @@ static bool is_udp(enum engine_test test)
 	return test == TEST_UDP_STREAM || test == TEST_UDP_RR;
 }
 
-static void describe_traffic(const struct attempt_spec *s, struct truth_traffic *t)
+/* Datagrams of no given size are as long as the path has room, for the engine and the truth. */
+static void resolve_size(const struct path *p, int family, struct engine_spec *e)
 {
-	const struct engine_spec *e = &s->engine;
+	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = family};
+
+	if (e->test != TEST_UDP_STREAM || e->size)
+		return;
+	e->size = p->mtu - truth_headers(&t);
+	if (e->size > UDP_MAX)
+		e->size = UDP_MAX;
+}
+
+static void describe_traffic(const struct attempt_spec *s, const struct engine_spec *e,
+			     struct truth_traffic *t)
+{
 
 	*t = (struct truth_traffic){
 	    .protocol = is_udp(e->test) ? IPPROTO_UDP : IPPROTO_TCP,
@@ -108,12 +123,15 @@ int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, s
 	struct truth_traffic t;
 	struct path forward, back;
 
+	struct engine_spec e = s->engine;
+
 	memset(out, 0, sizeof(*out));
 	if (s->engine.test == TEST_TCP_RR || s->engine.test == TEST_UDP_RR)
 		return 0;
-	describe_traffic(s, &t);
 	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);
 	if (!r) {
+		resolve_size(&forward, s->family, &e);
+		describe_traffic(s, &e, &t);
 		r = path_reverse(s->wire, &forward, &back, err);
 		if (!r)
 			truth_predict(s->wire, &forward, &back, &t, out);
@@ -208,6 +226,11 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	    .protocol = is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
 	};
 
+	struct queues_at queues = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
+	struct err ignored = ERR_INIT;
+
+	if (queues_read(&queues, &a->queues, &ignored))
+		a->queues = NULL;
 	if (counters_open(&at, flows, &a->counters, &a->counters_err))
 		a->counters = NULL;
 	return fidelity_read(&a->before, err);
@@ -290,16 +313,55 @@ static void set_claim(const struct run_sample *run, struct truth_claim *claim)
 				     (e->client.bytes_all - e->server.bytes_all);
 }
 
-/* Where others used more before than all together now, nothing can be told. */
-static void set_cpu_per_packet(const struct attempt *a, struct run_sample *out)
+static bool is_rr(enum engine_test test)
+{
+	return test == TEST_TCP_RR || test == TEST_UDP_RR;
+}
+
+/* Shares of all CPUs: what others used before, and in user mode during it, besides our workers. */
+static const char *others_busy(const struct attempt *a, const struct run_sample *out,
+			       struct arena *arena)
+{
+	const struct engine_side *c = &out->engine.client, *s = &out->engine.server;
+	const struct fidelity *f = &out->fidelity;
+	double elapsed_s = (double)f->elapsed_ns / (double)NSEC_PER_SEC, ours_s = 0;
+
+	if (f->others > FIDELITY_QUIET_MAX)
+		return arena_printf(arena, "other programs used %.0f %% of the CPUs before it",
+				    f->others * 100);
+	if (c->window_ns > 0 && s->window_ns > 0)
+		ours_s =
+		    (c->cpu_user_s / (double)c->window_ns + s->cpu_user_s / (double)s->window_ns) *
+		    (double)f->elapsed_ns;
+	double others = (f->user_s - ours_s) / elapsed_s / a->before.n_cpus;
+	if (others > FIDELITY_QUIET_MAX)
+		return arena_printf(arena, "other programs used %.0f %% of the CPUs during it",
+				    others * 100);
+	return NULL;
+}
+
+/*
+ * All of the machine's CPU time, less what it used before anything ran, for each packet delivered:
+ * those counted at the receiving device, and for request/response the answers too, since the CPU
+ * carries both. With others at work nothing can be told, and why is said.
+ */
+static void set_cpu_per_packet(const struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	double idle_s = a->s->idle_busy * (double)out->fidelity.elapsed_ns / (double)NSEC_PER_SEC;
 	double used_s = out->fidelity.busy_s - idle_s;
+	int64_t packets = out->counted.packets;
 
+	if (is_rr(out->spec.test))
+		packets += out->engine.client.packets_all;
 	out->cpu_per_packet_ns = NAN;
-	if (out->whole.known && out->counted.packets > 0 && out->fidelity.known && used_s > 0)
-		out->cpu_per_packet_ns =
-		    used_s * (double)NSEC_PER_SEC / (double)out->counted.packets;
+	if (!out->whole.known || !out->fidelity.known || packets <= 0)
+		out->cpu_missing = "no packets were counted";
+	else if ((out->cpu_missing = others_busy(a, out, arena)))
+		return;
+	else if (used_s <= 0)
+		out->cpu_missing = "the machine used no more CPU time than before it";
+	else
+		out->cpu_per_packet_ns = used_s * (double)NSEC_PER_SEC / (double)packets;
 }
 
 /*
@@ -321,6 +383,19 @@ static int read_settled(struct attempt *a, struct truth_counts *out, struct err 
 	return r;
 }
 
+static void set_drops(struct attempt *a, struct arena *arena, struct run_sample *out)
+{
+	struct queues_at queues = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
+	struct err ignored = ERR_INIT;
+	json_t *after;
+
+	if (!a->queues || queues_read(&queues, &after, &ignored))
+		return;
+	out->drops_known = true;
+	queues_between(a->s->wire, a->queues, after, arena, &out->drops);
+	json_decref(after);
+}
+
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct truth_traffic t;
@@ -331,8 +406,9 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 		out->whole.missing = arena_strdup(arena, a->counters_err.text);
 	else if (read_settled(a, &out->whole, &err))
 		out->whole.missing = arena_strdup(arena, err.text);
+	set_drops(a, arena, out);
 	set_window(a, out);
-	describe_traffic(a->s, &t);
+	describe_traffic(a->s, &a->spec, &t);
 	set_claim(out, &claim);
 	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
 	fidelity_between(&a->before, &a->after, &out->fidelity);
@@ -341,12 +417,13 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 	if (out->fidelity.n_cpus > 0)
 		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
 	fidelity_judge(&out->fidelity);
-	set_cpu_per_packet(a, out);
+	set_cpu_per_packet(a, arena, out);
 }
 
 static int prepare(struct attempt *a, struct err *err)
 {
 	const struct attempt_spec *s = a->s;
+	struct err no_answers = ERR_INIT;
 	int r = find_end(s->wire, s->from, &a->from, err);
 
 	if (!r)
@@ -357,7 +434,20 @@ static int prepare(struct attempt *a, struct err *err)
 		return err_input(err, "'%s' has no %s address", s->to,
 				 s->family == AF_INET6 ? "IPv6" : "IPv4");
 	r = path_find(s->wire, s->from, s->to, s->family, &a->path, err);
-	return r ? err_wrap(err, "the way from %s to %s", s->from, s->to) : 0;
+	if (r)
+		return r;
+	resolve_size(&a->path, s->family, &a->spec);
+	path_reverse(s->wire, &a->path, &a->back, &no_answers); /* datagrams may need none */
+	return 0;
+}
+
+/* What the run before left in the queues would be counted with this one's. */
+static void wait_until_quiet(struct attempt *a)
+{
+	struct queues_at at = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
+	struct err ignored = ERR_INIT; /* the counters will not agree then, and say so */
+
+	queues_wait(&at, clock_now_ns() + QUIET_MOST_NS, &ignored);
 }
 
 static int measure(struct attempt *a, struct engine_result *result, struct err *err)
@@ -388,13 +478,16 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 		struct err *err)
 {
 	struct attempt a = {.s = s, .spec = s->engine};
-	struct run_sample sample = {.spec = s->engine};
+	struct run_sample sample = {0};
 	int r;
 
 	if (attempt_interrupted())
 		return err_fail(err, EINTR, "interrupted");
 	set_interval(&a.spec);
 	r = prepare(&a, err);
+	sample.spec = a.spec;
+	if (!r)
+		wait_until_quiet(&a);
 	for (int side = 0; side < 2 && !r; side++)
 		r = start_worker(&a, side, err);
 	if (!r)
@@ -410,6 +503,8 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	counters_close(a.counters);
 	for (int side = 0; side < 2; side++)
 		stop_worker(&a, side);
+	json_decref(a.queues);
 	path_done(&a.path);
+	path_done(&a.back);
 	return r;
 }

@@ -30,6 +30,7 @@ static int parse_cpu(const char *line, struct fidelity_cpu *cpu)
 	if (n < 7)
 		return -EINVAL;
 	cpu->busy = v[0] + v[1] + v[2] + v[5] + v[6];
+	cpu->user = v[0] + v[1];
 	cpu->softirq = v[6];
 	cpu->idle = v[3] + v[4];
 	cpu->steal = v[7];
@@ -109,6 +110,7 @@ static void add_cpu(const struct fidelity_cpu *a, const struct fidelity_cpu *b, 
 	sum[1] += steal;
 	sum[2] += all;
 	out->busy_s += busy / (double)sysconf(_SC_CLK_TCK);
+	out->user_s += (double)(b->user - a->user) / (double)sysconf(_SC_CLK_TCK);
 	if (out->busiest_cpu < 0 || share < out->least_idle) {
 		out->least_idle = share;
 		out->busiest_cpu = cpu;

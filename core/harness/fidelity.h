@@ -18,6 +18,7 @@
 
 struct fidelity_cpu {			     /* clock ticks since boot */
 	uint64_t busy, softirq, idle, steal; /* busy: all but idle, I/O wait and steal */
+	uint64_t user;			     /* of busy: programs, nice ones too */
 };
 
 struct fidelity_snapshot {
@@ -39,6 +40,7 @@ int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
 #define FIDELITY_CPU_IDLE_MIN 0.02 /* of any one CPU */
 #define FIDELITY_STEAL_MAX    0.02
 #define FIDELITY_OTHERS_MAX   0.10 /* of all CPUs */
+#define FIDELITY_QUIET_MAX    0.05 /* of all CPUs: with more, no CPU time per packet is told */
 
 /* What the machine was short of. */
 enum fidelity_limit {
@@ -54,7 +56,7 @@ struct fidelity {
 	bool known;
 	double idle, least_idle, steal; /* shares 0…1: all CPUs, the busiest CPU, all CPUs */
 	int busiest_cpu, n_cpus;
-	double busy_s; /* CPU seconds of all CPUs */
+	double busy_s, user_s; /* CPU seconds of all CPUs: in all, and in user mode */
 	int64_t elapsed_ns;
 	int64_t softnet_dropped, softnet_squeezed;
 	int64_t socket_dropped; /* by the receiver's socket */

@@ -94,7 +94,8 @@ static const struct metric table[] = {
     {"counted", NULL, STREAMS | IX, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_GOODPUT,
      get_counted, "payload bits per second by the kernel's counter at the receiver's device"},
     {"cpu_per_packet", NULL, ALL, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
-     get_cpu_per_packet, "CPU time of the whole machine for each packet delivered"},
+     get_cpu_per_packet,
+     "CPU time of the whole machine for each packet delivered (tcp_rr, udp_rr: answers too)"},
 };
 
 const struct metric *metric_at(size_t i)

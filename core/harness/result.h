@@ -10,6 +10,7 @@
 #include "core/harness/fidelity.h"
 #include "core/harness/scenario.h"
 #include "core/harness/truth.h"
+#include "core/harness/queues.h"
 #include "core/stats/summary.h"
 #include "emulator/lab/lab.h"
 
@@ -28,10 +29,14 @@ struct run_sample {	    /* one run of one measurement on one path */
 	/*
 	 * CPU time of the whole machine for each packet that reached the receiving device: (busy
 	 * time of all CPUs from before the first packet to after the last, less what the idle
-	 * machine used in as long) / packets counted there. Whole machine, because what the hops do
-	 * runs in softirq on whatever CPU sent the packet, and is charged to no process.
+	 * machine used in as long) / packets counted there; request/response: and answers. Whole
+	 * machine, because what the hops do runs in softirq on whatever CPU sent the packet, and is
+	 * charged to no process; so with other programs at work it is NAN.
 	 */
 	double cpu_per_packet_ns;
+	const char *cpu_missing;  /* why it is NAN, or NULL */
+	bool drops_known;	  /* the counters of both ways could be read */
+	struct queue_drops drops; /* on the way of the data and of the answers */
 };
 
 struct run_cell { /* one measurement on one path */

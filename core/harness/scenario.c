@@ -10,12 +10,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/base/yaml.h"
 #include "core/harness/measure.h"
 #include "core/harness/sentence.h"
+#include "emulator/model/path.h"
 
 int scenario_find_path(const struct scenario *s, const char *name)
 {
@@ -430,10 +432,67 @@ static void check_end(const struct wire *w, const char *name, struct mark at, st
 		UNKNOWN_OF(&w->endpoints, name, what, at, p);
 }
 
+/* The text of a path's error, without the ends, which the problem names itself. */
+static const char *reason(const struct err *err, const struct scenario_path *path)
+{
+	autofree char *prefix = mem_printf("path from %s to %s: ", path->from, path->to);
+
+	return str_starts(err->text, prefix) ? err->text + strlen(prefix) : err->text;
+}
+
+static void no_way(const struct scenario_path *path, const struct wire *w, int family,
+		   const struct err *err, struct problems *p)
+{
+	autofree char *eip = mem_printf("eip(%s)", path->to);
+	const struct wire_endpoint *e = wire_find_endpoint(w, eip);
+	bool has = e && (family == AF_INET6 ? &e->ip6 : &e->ip4)->family;
+
+	problems_add(p, path->to_at, "no way from %s to %s: %s%s%s", path->from, path->to,
+		     reason(err, path), has ? "; reach it by " : "", has ? eip : "");
+}
+
+/* `answers`: something is measured that needs them. */
+static void check_way(const struct scenario_path *path, const struct wire *w, int family,
+		      bool answers, struct problems *p)
+{
+	struct path there = {0}, back = {0};
+	struct err err = ERR_INIT;
+
+	if (path_find(w, path->from, path->to, family, &there, &err))
+		no_way(path, w, family, &err, p);
+	else if (answers && path_reverse(w, &there, &back, &err))
+		problems_add(p, path->to_at, "no %s", err.text);
+	path_done(&there);
+	path_done(&back);
+}
+
+/* Each family that is measured, once. */
+static void check_ways(const struct scenario *s, const struct scenario_path *path,
+		       const struct wire *w, struct problems *p)
+{
+	static const int families[] = {AF_INET, AF_INET6};
+
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
+		bool wanted = false, answers = false;
+
+		VEC_FOREACH (m, &s->measures) {
+			wanted = wanted || m->family == families[i];
+			answers = answers ||
+				  (m->family == families[i] && m->spec.test != TEST_UDP_STREAM);
+		}
+		if (wanted)
+			check_way(path, w, families[i], answers, p);
+	}
+}
+
 void scenario_check(const struct scenario *s, const struct wire *w, struct problems *p)
 {
 	VEC_FOREACH (path, &s->paths) {
+		size_t before = problems_count(p);
+
 		check_end(w, path->from, path->from_at, p);
 		check_end(w, path->to, path->to_at, p);
+		if (path->from && path->to && problems_count(p) == before)
+			check_ways(s, path, w, p);
 	}
 }

@@ -95,7 +95,8 @@ bool scenario_recognise(const char *text, size_t len);
 struct scenario *scenario_parse(const char *name, const char *text, size_t len, struct problems *p);
 void scenario_free(struct scenario *s);
 
-/* Adds a problem for each end of a path that the topology does not have. */
+/* Adds a problem for each end of a path that the topology does not have, and for each path that has
+ * no way through it, or none back where answers are needed. */
 void scenario_check(const struct scenario *s, const struct wire *w, struct problems *p);
 
 /* Index by name, or -1. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "core/base/mem.h"
+#include "core/base/str.h"
 
 struct question {
 	double figure, half_width; /* half_width NAN: one run only */
@@ -87,7 +88,7 @@ static const char *with_interval(struct arena *a, enum metric_unit unit, double 
 /* By how much a figure is off its target. */
 static const char *off(struct arena *a, double figure, double target)
 {
-	double percent = (figure / target - 1) * 100;
+	double percent = round((figure / target - 1) * 1e4) / 100; /* no −0.00 */
 
 	if (!(target > 0))
 		return "";
@@ -193,14 +194,23 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	    with_interval(&r->arena, e->what.metric->unit, d.diff, d.half_width));
 }
 
+static const char *no_figure(const struct run_cell *c, const struct metric *m)
+{
+	for (size_t i = 0; c && i < c->runs.n && str_eq(m->name, "cpu_per_packet"); i++)
+		if (c->runs.v[i].cpu_missing)
+			return c->runs.v[i].cpu_missing;
+	return "no run gave this figure";
+}
+
 /* What was never measured says nothing about the network; verdict_overall() knows the error. */
-static void set_missing(struct run_result *r, const struct run_cell *c, struct run_verdict *out)
+static void set_missing(struct run_result *r, const struct run_cell *c, const struct metric *m,
+			struct run_verdict *out)
 {
 	const char *error = c ? result_error(r, c) : "no run worked";
 
 	out->found = "not measured";
 	out->verdict = VERDICT_INCONCLUSIVE;
-	out->evidence = error ? error : "no run gave this figure";
+	out->evidence = error ? error : no_figure(c, m);
 	if (!error && r->interrupted && !result_worked(c)) {
 		out->verdict = VERDICT_SKIP;
 		out->evidence = "interrupted";
@@ -313,11 +323,11 @@ static void judge(struct run_result *r, const struct scenario_expect *e, struct 
 	if (e->against == AGAINST_QUANTITY)
 		cells[1] = result_cell(r, e->other.measure, e->other.path);
 	if (!count_values(cells[0], e->what.metric)) {
-		set_missing(r, cells[0], out);
+		set_missing(r, cells[0], e->what.metric, out);
 		return;
 	}
 	if (e->against == AGAINST_QUANTITY && !count_values(cells[1], e->other.metric)) {
-		set_missing(r, cells[1], out);
+		set_missing(r, cells[1], e->other.metric, out);
 		return;
 	}
 	result_summary(cells[0], e->what.metric,

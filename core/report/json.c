@@ -133,6 +133,7 @@ static json_t *json_fidelity(const struct fidelity *f)
 	set_int(o, "busiest_cpu", f->busiest_cpu);
 	set_int(o, "cpus", f->n_cpus);
 	set_number(o, "busy_s", f->busy_s);
+	set_number(o, "user_s", f->user_s);
 	set_int(o, "elapsed_ns", f->elapsed_ns);
 	set_int(o, "softnet_dropped", f->softnet_dropped);
 	set_int(o, "softnet_squeezed", f->softnet_squeezed);
@@ -140,6 +141,31 @@ static json_t *json_fidelity(const struct fidelity *f)
 	set_number(o, "others_share", f->others);
 	set_int(o, "slip_ns", f->slip_ns);
 	return o;
+}
+
+static json_t *json_drops(const struct run_sample *run)
+{
+	static const char *const kinds[] = {
+	    [QUEUE_SHAPER] = "queue",
+	    [QUEUE_DEVICE] = "device",
+	    [QUEUE_SOCKET] = "socket",
+	};
+	json_t *list = json_array();
+
+	VEC_FOREACH (d, &run->drops.list) {
+		json_t *o = json_object();
+
+		set_text(o, "kind", kinds[d->kind]);
+		set_text(o, "node", d->node);
+		set_text(o, "device", d->dev);
+		set_text(o, "link", d->link);
+		set_int(o, "packets", d->packets);
+		json_array_append_new(list, o);
+	}
+	if (run->drops_known)
+		return list;
+	json_decref(list);
+	return json_null();
 }
 
 json_t *json_sample(const struct run_sample *run)
@@ -156,6 +182,8 @@ json_t *json_sample(const struct run_sample *run)
 	json_object_set_new(o, "counted", json_counted(run));
 	json_object_set_new(o, "fidelity", json_fidelity(&run->fidelity));
 	set_number(o, "cpu_per_packet_ns", run->cpu_per_packet_ns);
+	set_text(o, "cpu_per_packet_missing", run->cpu_missing);
+	json_object_set_new(o, "drops", json_drops(run));
 	return o;
 }
 

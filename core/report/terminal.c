@@ -254,6 +254,61 @@ static void print_errors(const struct run_result *r, struct strbuf *out)
 		print_error("the run", r->error, out);
 }
 
+/* Where packets that did not arrive were dropped. */
+static void print_drops_of(const struct run_result *r, const struct run_cell *c, struct strbuf *out)
+{
+	autostr struct strbuf text = {0};
+	int runs = 0;
+
+	VEC_FOREACH (run, &c->runs) {
+		if (run->error || !run->drops.list.n)
+			continue;
+		if (!runs++)
+			VEC_FOREACH (d, &run->drops.list) {
+				strbuf_add(&text, text.len ? ", " : "");
+				queues_describe(d, &text);
+			}
+	}
+	if (!runs)
+		return;
+	begin(out, "dropped");
+	autofree char *line = mem_printf(
+	    "%s of %s, %d of %zu runs, e.g. %s", r->scenario->measures.v[c->measure].name,
+	    r->scenario->paths.v[c->path].name, runs, c->runs.n, strbuf_text(&text));
+	text_wrap(out, line, LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
+static void print_drops(const struct run_result *r, struct strbuf *out)
+{
+	VEC_FOREACH (c, &r->cells)
+		print_drops_of(r, c, out);
+}
+
+/* A dash in the table without a reason would be a riddle. */
+static void print_cpu_missing(const struct run_result *r, struct strbuf *out)
+{
+	const char *example = NULL;
+	int missing = 0, runs = 0;
+
+	VEC_FOREACH (c, &r->cells) {
+		VEC_FOREACH (run, &c->runs) {
+			runs += !run->error;
+			if (run->error || !run->cpu_missing)
+				continue;
+			missing++;
+			example = run->cpu_missing;
+		}
+	}
+	if (!missing)
+		return;
+	begin(out, "CPU/packet");
+	autofree char *line =
+	    mem_printf("not told for %d of %d runs, e.g.: %s", missing, runs, example);
+	text_wrap(out, line, LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
 static void print_source(const struct run_result *r, struct strbuf *out)
 {
 	if (!r->scenario->reference_source)
@@ -301,7 +356,9 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	for (size_t i = 0; i < s->compare_with.n && s->compare_base >= 0; i++)
 		print_overheads_of(r, s->compare_with.v[i], i == 0, out);
 	print_expectations(r, color, out);
+	print_drops(r, out);
 	print_machine(r, out);
+	print_cpu_missing(r, out);
 	if (!s->lesson || r->interrupted)
 		return;
 	strbuf_add(out, "\n  Lesson: ");

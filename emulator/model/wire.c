@@ -40,13 +40,32 @@ int wire_find_dev(const struct wire *w, int node, const char *name)
 	return -1;
 }
 
+/* The only endpoint with that address: networks of two tenants may have the same one. */
+static const struct wire_endpoint *find_address(const struct wire *w, const char *text)
+{
+	const struct wire_endpoint *found = NULL;
+	struct err not_one = ERR_INIT;
+	struct ip ip;
+
+	if (ip_parse(text, &ip, &not_one))
+		return NULL;
+	VEC_FOREACH (e, &w->endpoints) {
+		if (!ip_equal(&e->ip4, &ip) && !ip_equal(&e->ip6, &ip))
+			continue;
+		if (found)
+			return NULL;
+		found = e;
+	}
+	return found;
+}
+
 const struct wire_endpoint *wire_find_endpoint(const struct wire *w, const char *name)
 {
 	VEC_FOREACH (e, &w->endpoints) {
 		if (str_eq(e->name, name))
 			return e;
 	}
-	return NULL;
+	return find_address(w, name);
 }
 
 const char *wire_node_kind_name(enum node_kind kind)

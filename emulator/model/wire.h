@@ -193,10 +193,10 @@ void wire_init(struct wire *w);
 void wire_done(struct wire *w);
 int wire_find_node(const struct wire *w, const char *name);	     /* index or -1 */
 int wire_find_dev(const struct wire *w, int node, const char *name); /* index or -1 */
-const struct wire_endpoint *wire_find_endpoint(const struct wire *w,
-					       const char *name); /* or NULL */
-const char *wire_node_kind_name(enum node_kind kind);		  /* "vm", "host", … */
-const char *wire_basis_name(enum rate_basis basis);		  /* "l1", … */
+/* By its name, or by its address where no other has the same; or NULL. */
+const struct wire_endpoint *wire_find_endpoint(const struct wire *w, const char *name);
+const char *wire_node_kind_name(enum node_kind kind); /* "vm", "host", … */
+const char *wire_basis_name(enum rate_basis basis);   /* "l1", … */
 const char *wire_mode_name(enum shape_mode mode);
 
 #endif

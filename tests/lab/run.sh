@@ -128,6 +128,61 @@ is "a lab that does not end: the report has both" \
 kill -CONT $stopped
 wait $stopped
 
+# Two paths to one receiver: what the run before left in the queues is not counted with the next.
+cat >"$work/shared.yaml" <<YAML
+version: 1
+name: shared
+topology: $top/topologies/zstack.yaml
+set: {fabric.nic.rate: 50mbit}
+repeat: {min: 2, max: 2}
+paths:
+  name: {from: client, to: eip(vpc-eip)}
+  address: {from: client, to: 192.0.2.60}
+measure:
+  flood: {test: udp_stream, size: 1400, duration: 500ms, warmup: 100ms}
+  default: {test: udp_stream, duration: 500ms, warmup: 100ms}
+YAML
+run vpclab run -q "$work/shared.yaml" -o "$work/out"
+is "two paths to one receiver: both counters agree" "$(jq -c '
+	[.measurements[].paths[].runs[].counted | [.truths, .why]] | unique' "$work/out/report.json")" \
+	'[["agree",null]]'
+is "the size that is not given is the same for engine and truth" "$(jq -c '
+	[.measurements[1].paths[] | .predicted.payload_bytes, .runs[].engine.size] | unique' \
+	"$work/out/report.json")" "[1422]"
+has "where packets were dropped" "$output" "(queue of h1 uplink)"
+
+# A path that the topology has no way for.
+sed 's/to: server/to: flat-eip/; s/flat.yaml/zstack.yaml/' "$work/holds.yaml" >"$work/noway.yaml"
+for command in run validate; do
+	fails_with 2 "$command: no way" vpclab $command "$work/noway.yaml"
+	has "$command: where and why" "$output" \
+		"noway.yaml:7:29: no way from client to flat-eip: no route to 10.10.0.10 at client; reach it by eip(flat-eip)"
+	hasnt "$command: before building" "$output" building
+done
+
+# A terminal that closes says so twice.
+sed 's/name: interrupted/name: hangup/' "$work/interrupted.yaml" >"$work/hangup.yaml"
+"$VPCLAB" run "$work/hangup.yaml" -o "$work/out" >"$work/hangup.txt" 2>"$work/progress" &
+pid=$!
+while read -r line; do
+	case $line in
+	*"run 1 of"*) kill -HUP $pid && kill -HUP $pid ;;
+	esac
+done <"$work/progress"
+wait $pid
+is "two hangups: the partial result is reported" $? 3
+has "two hangups: says so" "$(<"$work/hangup.txt")" "interrupted: what follows is partial"
+sed -i 's/duration: 60s/duration: 300ms/' "$work/hangup.yaml"
+nohup "$VPCLAB" run "$work/hangup.yaml" -o "$work/out" >"$work/hangup.txt" 2>"$work/progress" &
+pid=$!
+while read -r line; do
+	case $line in
+	*"run 1 of"*) kill -HUP $pid ;;
+	esac
+done <"$work/progress"
+wait $pid
+is "nohup: not interrupted" "$(jq .interrupted "$work/out/report.json")" false
+
 # The folder is tried before anything is built.
 fails_with 2 "-o ''" vpclab run "$work/holds.yaml" -o ''
 hasnt "-o '': before building" "$output" building
@@ -163,10 +218,23 @@ lab_up measure topologies/flat.yaml --set fabric.nic.rate=10mbit || finish
 passes "measure" vpclab measure "$lab:client" server tcp_stream --duration 500ms
 has "measure: the prediction" "$output" "h1 uplink, 10 Mbit/s l1, 1448 of 1538 bytes"
 has "measure: the counters" "$output" "nft and device agree"
+server=$(on server ip -4 -o addr show dev eth0 | awk '{sub("/.*", "", $4); print $4}')
 passes "measure --json" vpclab measure "$lab:client" server udp_rr --duration 300ms --json
 is "measure --json: the median" "$(jq '.engine.latency.p50 > 0' <<<"$output")" true
 fails_with 2 "measure: an endpoint misspelt" vpclab measure "$lab:clint" server tcp_rr
 has "measure: suggests" "$output" "did you mean 'client'?"
 fails_with 2 "measure: a test misspelt" vpclab measure "$lab:client" server tcp_r
+passes "measure: an address is the endpoint that has it" \
+	vpclab measure "$lab:client" "$server" udp_stream --duration 300ms --warmup 100ms
+has "measure: the size that is not given is the path's" "$output" "1472 of 1538 bytes"
+has "measure: where packets were dropped" "$output" "(queue of h1 uplink)"
+hasnt "measure: no −0.00" "$output" "−0.00"
+"$VPCLAB" measure "$lab:client" server tcp_rr >"$work/measure.txt" 2>&1 &
+pid=$!
+until grep -q "SigCgt:.*[4567cdef]...$" "/proc/$pid/status" 2>/dev/null; do :; done
+kill -TERM $pid
+wait $pid
+is "measure: an early TERM" $? 3
+has "measure: an early TERM: says so" "$(<"$work/measure.txt")" interrupted
 lab_down
 finish

@@ -18,6 +18,7 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/scenario.h"
+#include "emulator/model/topology.h"
 #include "core/harness/sentence.h"
 
 #define CORPUS "tests/corpus/scenario/"
@@ -222,24 +223,50 @@ static void test_corpus(void **state)
 	assert_true(n >= 10);
 }
 
-/* An end of a path that the topology does not have. */
-static void test_check(void **state)
+/* The problems of a scenario whose path `p` has these ends, with the shipped topology. */
+static void check_path(const char *ends, const char *want)
 {
-	struct wire_endpoint ends[] = {{.name = "client"}, {.name = "direct"}, {.name = "eip(y)"}};
-	struct wire w = {.name = "t", .endpoints = {.v = ends, .n = 3, .cap = 3}};
+	autofree char *text =
+	    mem_printf("version: 1\ntopology: t.yaml\npaths:\n  p: {%s}\nmeasure:\n"
+		       "  rr: {test: tcp_rr}\n  rr6: {test: udp_stream, family: ipv6}\n",
+		       ends);
+	struct compile_options o = {.machine = MACHINE_DEFAULT};
 	autostr struct strbuf out = {0};
+	autofree char *file = NULL;
+	struct err err = ERR_INIT;
 	struct problems p;
-	struct scenario *s = parse_text(head, &p);
+	struct wire w;
+	size_t len;
 
-	(void)state;
+	if (file_read("topologies/zstack.yaml", &file, &len, &err))
+		fail_msg("%s", err.text);
+	struct scenario *s = parse_text(text, &p);
+	struct topology *t = topology_parse("zstack.yaml", file, len, NULL, 0, &p);
+	topology_compile(t, &o, &w, &p);
 	scenario_check(s, &w, &p);
 	problems_print(&p, &out);
-	assert_string_equal(
-	    strbuf_text(&out),
-	    "dir/test.yaml:5:27: 'eip(x)' is not an endpoint of topology 't'; did you "
-	    "mean 'eip(y)'?\n1 problem\n");
+	assert_string_equal(strbuf_text(&out), want);
+	wire_done(&w);
+	topology_free(t);
 	scenario_free(s);
 	problems_done(&p);
+}
+
+/* Ends that the topology does not have, and paths that it has no way for. */
+static void test_check(void **state)
+{
+	(void)state;
+	check_path("from: client, to: direct", "");
+	check_path("from: client, to: dircet",
+		   "dir/test.yaml:4:25: 'dircet' is not an endpoint of topology 'zstack'; did you "
+		   "mean 'direct'?\n1 problem\n");
+	check_path("from: client, to: flat-eip",
+		   "dir/test.yaml:4:25: no way from client to flat-eip: no route to 10.10.0.10 at "
+		   "client; reach it by eip(flat-eip)\n"
+		   "dir/test.yaml:4:25: no way from client to flat-eip: flat-eip has no IPv6 "
+		   "address\n2 problems\n");
+	/* An address is as good as the name that has it. */
+	check_path("from: 192.0.2.10, to: '2001:db8:1::b'", "");
 }
 
 int main(void)

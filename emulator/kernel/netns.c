@@ -36,20 +36,19 @@ int netns_prepare(struct err *err)
 	return file_mkdirs(NETNS_DIR, err);
 }
 
-static int netns_sockets(const char *name, struct netns *out, struct err *err)
+static int netns_sockets(struct netns *out, struct err *err)
 {
 	struct netns ns = NETNS_INIT;
 
 	ns.fd = open(NETNS_SELF, O_RDONLY | O_CLOEXEC);
 	if (ns.fd < 0)
-		return err_sys(err, errno, "namespace %s: " NETNS_SELF, name);
+		return err_sys(err, errno, NETNS_SELF);
 	int rc = nl_open(NETLINK_ROUTE, &ns.rt, err);
-	if (rc < 0) {
+	if (rc < 0)
 		netns_close(&ns);
-		return err_wrap(err, "namespace %s", name);
-	}
-	*out = ns;
-	return 0;
+	else
+		*out = ns;
+	return rc;
 }
 
 int netns_create(const char *name, struct netns *out, struct err *err)
@@ -61,16 +60,19 @@ int netns_create(const char *name, struct netns *out, struct err *err)
 		return rc;
 	autofd int file = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
 	if (file < 0)
-		return err_sys(err, errno, "namespace %s: %s", name, path);
+		return err_sys(err, errno, "%s", path);
 	if (unshare(CLONE_NEWNET) < 0) {
-		rc = err_sys(err, errno, "namespace %s: unshare", name);
+		rc = errno == ENOSPC
+			 ? err_unsupported(err, "no more network namespaces are allowed: raise the "
+						"sysctl user.max_net_namespaces")
+			 : err_sys(err, errno, "unshare");
 		goto fail;
 	}
 	if (mount(NETNS_SELF, path, NULL, MS_BIND, NULL) < 0) {
-		rc = err_sys(err, errno, "namespace %s: bind mount on %s", name, path);
+		rc = err_sys(err, errno, "bind mount on %s", path);
 		goto fail;
 	}
-	return netns_sockets(name, out, err);
+	return netns_sockets(out, err);
 fail:
 	unlink(path);
 	return rc;
@@ -88,7 +90,8 @@ int netns_open(const char *name, struct netns *out, struct err *err)
 		return err_sys(err, errno, "namespace %s: %s", name, path);
 	if (setns(fd, CLONE_NEWNET) < 0)
 		return err_sys(err, errno, "namespace %s: setns", name);
-	return netns_sockets(name, out, err);
+	rc = netns_sockets(out, err);
+	return rc < 0 ? err_wrap(err, "namespace %s", name) : 0;
 }
 
 int netns_enter(const struct netns *ns, struct err *err)

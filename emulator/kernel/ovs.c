@@ -19,8 +19,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/hash.h"
 #include "core/base/mem.h"
+#include "core/base/units.h"
 #include "emulator/kernel/netns.h"
 #include "emulator/kernel/nl.h"
 #include "emulator/kernel/ovs_run.h"
@@ -30,6 +32,8 @@
 #define OVS_NAME_MAX  60 /* longer ones are cut: sockets in the directory have 107 bytes in all */
 #define OVS_XDP_PORTS 8
 #define OVS_XDP_MTU   3000 /* a frame must fit into a quarter-page chunk of AF_XDP memory */
+#define OVS_ALL_NS    (10 * NSEC_PER_SEC)   /* for all programs of all instances, */
+#define OVS_EACH_NS   (500 * NSEC_PER_MSEC) /* and this for each: a slow machine is no error */
 #define OVS_DATAPATHS "system, netdev or dummy"
 
 struct instance {
@@ -37,7 +41,8 @@ struct instance {
 	struct netns ns;
 	struct ovs_at at;
 	struct ovs_job job;
-	bool started; /* job runs */
+	bool started;	     /* job runs */
+	int64_t deadline_ns; /* for all of its programs, clock_now_ns() time */
 	VEC(const char *) argv;
 	size_t next_bridge; /* whose flows are added next */
 };
@@ -101,7 +106,8 @@ static int open_instance(struct instance *in, struct err *err)
 	in->ns.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (in->ns.fd < 0)
 		return err_sys(err, errno, "cannot open namespace '%s'", in->spec->ns);
-	in->at = (struct ovs_at){.name = in->spec->ns, .ns_fd = in->ns.fd};
+	in->at = (struct ovs_at){
+	    .name = in->spec->ns, .ns_fd = in->ns.fd, .deadline_ns = in->deadline_ns};
 	return open_rt(in, err);
 }
 
@@ -373,13 +379,15 @@ static int build(struct ovs *o, struct err *err)
 
 int ovs_build(struct ovs_instance *v, size_t n, struct err *err)
 {
+	int64_t deadline = clock_now_ns() + OVS_ALL_NS + (int64_t)n * OVS_EACH_NS;
 	struct ovs o = {.n = n};
 	int rc;
 
 	arena_init(&o.arena);
 	o.v = arena_alloc(&o.arena, n * sizeof(*o.v));
 	for (size_t i = 0; i < n; i++)
-		o.v[i] = (struct instance){.spec = &v[i], .ns = NETNS_INIT};
+		o.v[i] =
+		    (struct instance){.spec = &v[i], .ns = NETNS_INIT, .deadline_ns = deadline};
 	rc = build(&o, err);
 	for (size_t i = 0; i < n; i++) {
 		netns_close(&o.v[i].ns);

@@ -9,15 +9,17 @@
 #include "core/base/proc.h"
 #include "emulator/kernel/ovs.h"
 
-struct ovs_at {		  /* an instance as its programs see it */
-	const char *name; /* of the instance's directory */
-	int ns_fd;	  /* its network namespace */
+struct ovs_at {		     /* an instance as its programs see it */
+	const char *name;    /* of the instance's directory */
+	int ns_fd;	     /* its network namespace */
+	int64_t deadline_ns; /* of its programs, clock_now_ns() time; 0: 10 s for each */
 };
 
 struct ovs_job { /* zeroed is none */
 	struct proc proc;
 	int output; /* memory file: standard output and error */
 	char what[64];
+	int64_t deadline_ns;
 };
 
 /* Starts a program of the instance: argv[0] is looked for, `input` (NULL: none) is its stdin. */

@@ -35,6 +35,7 @@
 #include "emulator/kernel/route.h"
 
 #define TRIAL_NAME    ".trial"
+#define KIND_NS	      (3 * NSEC_PER_SEC) /* for all programs of one trial */
 #define TRIAL_TIME_NS (800 * NSEC_PER_MSEC)
 #define TRIAL_BYTES   65536
 #define TRIAL_PORT    7
@@ -264,7 +265,7 @@ static int connect_sides(struct trial *t, struct err *err)
 static int try_kind(const struct ovs_kind *kind, struct err *err)
 {
 	struct trial t = {.self = NETNS_INIT, .ns = {NETNS_INIT, NETNS_INIT, NETNS_INIT}};
-	struct ovs_at at = {.name = TRIAL_NAME};
+	struct ovs_at at = {.name = TRIAL_NAME, .deadline_ns = clock_now_ns() + KIND_NS};
 	struct err back = ERR_INIT;
 	int rc = make_network(&t, err);
 

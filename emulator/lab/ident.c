@@ -58,17 +58,18 @@ bool ident_parse_ending(const char *stat)
 }
 
 /* -ESRCH also for one that is on its way out. */
-static int read_start(pid_t pid, uint64_t *start)
+static int read_start(pid_t pid, uint64_t *start, struct err *err)
 {
 	autofree char *text = NULL;
-	struct err ignored = ERR_INIT;
 	char path[64];
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(path, &text, NULL, &ignored) || ident_parse_ending(text))
-		return -ESRCH;
-	*start = ident_parse_start(text);
-	return *start ? 0 : -ESRCH;
+	rc = file_read(path, &text, NULL, err);
+	if (rc && rc != -ENOENT && rc != -ESRCH)
+		return rc;
+	*start = rc || ident_parse_ending(text) ? 0 : ident_parse_start(text);
+	return *start ? 0 : err_fail(err, ESRCH, "there is no process %d", (int)pid);
 }
 
 bool ident_is_ours(const struct ident *id, bool own_userns)
@@ -85,13 +86,15 @@ bool ident_is_ours(const struct ident *id, bool own_userns)
 	return (its.st_ino == mine.st_ino && its.st_dev == mine.st_dev) == !own_userns;
 }
 
+/* Where /proc shows processes only (subset=pid) there is none: then start times must do. */
 static int read_boot(char boot[static IDENT_BOOT], struct err *err)
 {
 	autofree char *text = NULL;
 	int rc = file_read("/proc/sys/kernel/random/boot_id", &text, NULL, err);
 
+	*boot = '\0';
 	if (rc)
-		return rc;
+		return rc == -ENOENT ? 0 : rc;
 	snprintf(boot, IDENT_BOOT, "%.*s", (int)strcspn(text, "\n"), text);
 	return 0;
 }
@@ -99,32 +102,35 @@ static int read_boot(char boot[static IDENT_BOOT], struct err *err)
 int ident_of(pid_t pid, struct ident *id, struct err *err)
 {
 	struct ident got = {.pid = pid};
+	int rc = read_start(pid, &got.start, err);
 
-	if (read_start(pid, &got.start))
-		return err_fail(err, ESRCH, "there is no process %d", (int)pid);
-	if (read_boot(got.boot, err))
-		return -err->code;
-	*id = got;
-	return 0;
+	if (!rc)
+		rc = read_boot(got.boot, err);
+	if (!rc)
+		*id = got;
+	return rc;
 }
 
 int ident_open(const struct ident *id)
 {
-	struct err ignored = ERR_INIT;
+	struct err err = ERR_INIT;
 	char boot[IDENT_BOOT];
-	uint64_t start;
+	uint64_t start = 0;
 	struct pollfd ended = {.events = POLLIN};
 	autofd int fd = -1;
-	int out;
+	int out, rc = read_boot(boot, &err);
 
-	if (id->pid <= 0 || read_boot(boot, &ignored) || !str_eq(boot, id->boot))
+	if (rc)
+		return rc;
+	if (id->pid <= 0 || !str_eq(boot, id->boot))
 		return -ESRCH;
 	fd = pidfd_open(id->pid, 0);
 	if (fd < 0)
-		return -errno;
+		return errno == EINVAL ? -ESRCH : -errno;
 	/* Read after opening: if the pid still means the old process now, the pidfd does too. */
-	if (read_start(id->pid, &start) || start != id->start)
-		return -ESRCH;
+	rc = read_start(id->pid, &start, &err);
+	if (rc || start != id->start)
+		return rc ? rc : -ESRCH;
 	ended.fd = fd;
 	if (poll(&ended, 1, 0) != 0) /* dead, and not yet collected by its parent */
 		return -ESRCH;

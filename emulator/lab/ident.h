@@ -23,7 +23,7 @@ struct ident {
 int ident_of(pid_t pid, struct ident *id, struct err *err);
 
 /* Gives a pidfd of just this process, or -ESRCH when it has ended or is ending (a reused pid is not
- * taken). */
+ * taken). Any other negative errno: it could not be looked at. */
 int ident_open(const struct ident *id);
 
 /* Is the process the caller's user's, and in the caller's user namespace (`own_userns`: in

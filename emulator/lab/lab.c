@@ -166,12 +166,16 @@ static int read_state(const struct rundir *r, json_t **state, struct err *err)
 static int check_running(const struct rundir *r, struct err *err)
 {
 	json_t *state = NULL;
+	enum state_life life;
 	char time[32];
 	int rc = read_state(r, &state, err);
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
-	if (state_life(state, NULL) == STATE_RUNNING)
+	life = state_life(state, NULL, err);
+	if (life == STATE_UNKNOWN)
+		rc = -err->code;
+	if (life == STATE_RUNNING)
 		rc = err_fail(err, EEXIST, "lab '%s' is running since %s; `vpclab down %s` ends it",
 			      r->name, state_time(time, state), r->name);
 	json_decref(state);
@@ -254,11 +258,13 @@ static int read_running(const struct rundir *r, json_t **state, int *pidfd, stru
 		return err_fail(err, ENOENT, "lab '%s' is being started or ended", r->name);
 	if (rc)
 		return rc;
-	switch (state_life(*state, pidfd)) {
+	switch (state_life(*state, pidfd, err)) {
 	case STATE_STARTING:
 		return err_fail(err, ENOENT, "lab '%s' is still being started", r->name);
 	case STATE_ENDED:
 		return err_fail(err, ENOENT, "lab '%s' has ended", r->name);
+	case STATE_UNKNOWN:
+		return -err->code;
 	case STATE_RUNNING:
 		break;
 	}

@@ -128,7 +128,7 @@ int state_read(const struct rundir *r, json_t **state, struct err *err)
 	return 0;
 }
 
-enum state_life state_life(const json_t *state, int *pidfd)
+enum state_life state_life(const json_t *state, int *pidfd, struct err *err)
 {
 	const char *status = json_string_value(json_object_get(state, "status"));
 	struct err ignored = ERR_INIT;
@@ -140,8 +140,12 @@ enum state_life state_life(const json_t *state, int *pidfd)
 	if (state_get_ident(state, "supervisor", &id, &ignored))
 		return STATE_ENDED;
 	fd = ident_open(&id);
-	if (fd < 0)
+	if (fd == -ESRCH)
 		return STATE_ENDED;
+	if (fd < 0) {
+		err_sys(err, -fd, "cannot look at process %d", (int)id.pid);
+		return STATE_UNKNOWN;
+	}
 	if (!ident_is_ours(&id, json_is_true(json_object_get(state, "userns")))) {
 		close(fd);
 		return STATE_ENDED;

@@ -17,7 +17,8 @@
 enum state_life {
 	STATE_STARTING, /* a command builds it just now */
 	STATE_RUNNING,
-	STATE_ENDED, /* its supervisor is gone, or never was */
+	STATE_ENDED,   /* its supervisor is gone, or never was */
+	STATE_UNKNOWN, /* its processes cannot be looked at: err says why */
 };
 
 /* The state of a lab that is being started; gives a reference. */
@@ -34,7 +35,7 @@ int state_read(const struct rundir *r, json_t **state, struct err *err);
 
 /* Does the lab that it describes live? *pidfd (may be NULL) is one of its supervisor when running:
  * a process of this user's, in the user namespace that the state says. */
-enum state_life state_life(const json_t *state, int *pidfd);
+enum state_life state_life(const json_t *state, int *pidfd, struct err *err);
 
 /* The options that its topology was compiled with. */
 int state_options(const json_t *state, struct compile_options *o, struct err *err);

@@ -67,8 +67,9 @@ int supervisor_explain(int code, struct err *err)
 					    "(sysctl kernel.apparmor_restrict_unprivileged_userns "
 					    "is 1): set it to 0, or run vpclab as root");
 	if (code == ENOSPC)
-		return err_unsupported(err, "no more namespaces are allowed: raise the sysctls "
-					    "user.max_user_namespaces and max_net_namespaces");
+		return err_unsupported(err,
+				       "no more namespaces are allowed: raise the sysctls "
+				       "user.max_*_namespaces (user, mnt, pid, net, ipc, uts)");
 	if (code == EPERM || code == EACCES)
 		return err_unsupported(err, "this user may not make namespaces here (a container "
 					    "without them?): see vpclab doctor");
@@ -140,8 +141,13 @@ static int set_up_mounts(const struct rundir *run, struct err *err)
 		return rc;
 	cover_var_run(run);
 	/* Refused where a container hides parts of /proc; then the old one must do. */
-	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0) {
 		rundir_log(run, "the lab has no /proc of its own: %s", strerror(errno));
+		if (access("/proc/sys/net", F_OK) < 0)
+			return err_unsupported(err, "/proc has no sys/net here (mounted with "
+						    "subset=pid?), and a new one is refused: the "
+						    "lab's hosts and routers cannot be set up");
+	}
 	return 0;
 }
 

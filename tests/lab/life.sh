@@ -200,6 +200,75 @@ wait $!
 has "exec under nohup outlives SIGHUP" "$(cat "$work/nohup")" through
 lab_down
 
+# few descriptors: an error that says so, never "no lab is up"
+lab_up few flat
+few() {
+	(ulimit -n 8 && vpclab "$@")
+}
+for command in ls "exec $lab:client -- true" "check $lab" "up flat --name $lab-2"; do
+	# shellcheck disable=SC2086 # one word each
+	run few $command
+	is "8 descriptors: ${command%% *}: status" "$status" 1
+	has "8 descriptors: ${command%% *}: why" "$output" "Too many open files"
+done
+
+# a node without Open vSwitch finds none, not even the machine's
+if command -v ovs-vsctl >/dev/null; then
+	run on client sh -c 'test ! -e "$OVS_RUNDIR" && ovs-vsctl --timeout=5 show'
+	has "ovs-vsctl where there is no Open vSwitch" "$output" "/run/ovs/client/db.sock"
+else
+	tap_skip "ovs-vsctl where there is no Open vSwitch" "it is not here"
+fi
+lab_down
+
+# limits, in a user namespace that has them: the reason and its status
+limited=$work/limited
+mkdir -m 700 "$limited"
+# within LIMIT VALUE COMMAND: vpclab there, after `up` where COMMAND is not that
+within() {
+	XDG_RUNTIME_DIR=$limited unshare -Urm bash -c '
+		mount -t tmpfs tmpfs /run || exit 9
+		case $4 in up*) ;; *) "$1" up flat --name limit >/dev/null || exit 8 ;; esac
+		echo "$3" >"/proc/sys/user/$2" || exit 9
+		"$1" $4; status=$?
+		"$1" down limit >/dev/null
+		exit $status' - "$VPCLAB" "$@"
+}
+if unshare -Urm true 2>/dev/null; then
+	run within max_net_namespaces 4 "up flat --name limit"
+	is "few network namespaces: status" "$status" 4
+	has "few network namespaces: why" "$output" "sysctl user.max_net_namespaces"
+	is "few network namespaces: said once" "$(grep -o "namespace [a-z0-9]*:" <<<"$output" | wc -l)" 1
+	fails_with 4 "no mount namespace: up" within max_mnt_namespaces 0 "up flat --name limit"
+	passes "no mount namespace: exec goes on" within max_mnt_namespaces 1 "exec limit:client -- true"
+else
+	tap_skip "limits of namespaces" "no user namespaces here"
+fi
+if [ "$(id -u)" = 0 ] && command -v capsh >/dev/null; then
+	passes "without CAP_NET_RAW: up" capsh --drop=cap_net_raw -- -c "'$VPCLAB' up flat --name life-$$"
+	passes "without CAP_NET_RAW: down" vpclab down "life-$$"
+	labs+=("sub-$$")
+	passes "processes alone in /proc: up, exec, down" unshare -m bash -c '
+		mount -t proc -o subset=pid proc /proc && "$1" up flat --name "$2" &&
+			"$1" exec "$2:client" -- true && "$1" down "$2"' - "$VPCLAB" "sub-$$"
+else
+	tap_skip "without CAP_NET_RAW, or with processes alone in /proc" "needs root and capsh"
+fi
+
+# a daemon that hangs
+if command -v ovs-vswitchd >/dev/null; then
+	mkdir "$work/bin"
+	printf '#!/bin/sh\nexec sleep 600\n' >"$work/bin/ovs-vswitchd"
+	chmod +x "$work/bin/ovs-vswitchd"
+	began=$SECONDS
+	PATH=$work/bin:$PATH run vpclab up flat-ovs --name "hang-$$"
+	has "a daemon that hangs: said" "$output" "ovs-vswitchd: it did not finish in time"
+	is "a daemon that hangs: at most 15 s" "$((SECONDS - began <= 15)) $((status != 0))" "1 1"
+	gone "hang-$$"
+else
+	tap_skip "a daemon that hangs" "Open vSwitch is not here"
+fi
+
 # names that are not there
 fails_with 0 "down: a lab that is not up" vpclab down nosuch
 fails_with 2 "down: no name" vpclab down ''

@@ -435,20 +435,20 @@ static void test_state_life(void **state)
 	int fd = -1;
 
 	(void)state;
-	assert_int_equal(state_life(s, NULL), STATE_STARTING);
+	assert_int_equal(state_life(s, NULL, &err), STATE_STARTING);
 	json_object_set_new(s, "status", json_string("running"));
-	assert_int_equal(state_life(s, NULL), STATE_ENDED); /* names no supervisor */
+	assert_int_equal(state_life(s, NULL, &err), STATE_ENDED); /* names no supervisor */
 	assert_int_equal(ident_of(getpid(), &me, &err), 0);
 	state_set_ident(s, "supervisor", &me);
 	assert_int_equal(json_integer_value(json_object_get(s, "pid")), getpid());
 	assert_int_equal(state_get_ident(s, "supervisor", &back, &err), 0);
 	assert_int_equal(back.start, me.start);
-	assert_int_equal(state_life(s, &fd), STATE_RUNNING);
+	assert_int_equal(state_life(s, &fd, &err), STATE_RUNNING);
 	assert_true(fd >= 0);
 	close(fd);
 	me.start--;
 	state_set_ident(s, "supervisor", &me);
-	assert_int_equal(state_life(s, NULL), STATE_ENDED);
+	assert_int_equal(state_life(s, NULL, &err), STATE_ENDED);
 	json_decref(s);
 }
 

@@ -24,6 +24,7 @@
 #include "emulator/lab/watch.h"
 
 #define ABANDONED_NS (5 * NSEC_PER_SEC)
+#define DYING_NS     NSEC_PER_SEC
 #define FREE_NS	     (30 * NSEC_PER_SEC) /* for another command to start or to end the lab */
 
 static int handle_new(const char *base, json_t *state, int pidfd, struct lab **out, struct err *err)
@@ -249,7 +250,8 @@ int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab *
 	return rc;
 }
 
-/* The state of the lab in `r`, which runs; *pidfd is of its supervisor. */
+/* The state of the lab in `r`, which runs; *pidfd is of its supervisor. -ESRCH: it is dead, but its
+ * last process still has the lock. */
 static int read_running(const struct rundir *r, json_t **state, int *pidfd, struct err *err)
 {
 	int rc = read_state(r, state, err);
@@ -262,7 +264,7 @@ static int read_running(const struct rundir *r, json_t **state, int *pidfd, stru
 	case STATE_STARTING:
 		return err_fail(err, ENOENT, "lab '%s' is still being started", r->name);
 	case STATE_ENDED:
-		return err_fail(err, ENOENT, "lab '%s' has ended", r->name);
+		return err_fail(err, ESRCH, "lab '%s' has ended", r->name);
 	case STATE_UNKNOWN:
 		return -err->code;
 	case STATE_RUNNING:
@@ -284,6 +286,10 @@ int lab_open_in(const char *base, const char *name, struct lab **out, struct err
 		rc = handle_new(base, state, pidfd, out, err);
 	json_decref(state);
 	rundir_close(&r);
+	if (rc == -ESRCH) { /* if nobody else is there to remove it, this command is */
+		rundir_wait_gone(base, name, clock_now_ns() + DYING_NS);
+		rc = -ENOENT;
+	}
 	return rc;
 }
 

@@ -128,6 +128,21 @@ int state_read(const struct rundir *r, json_t **state, struct err *err)
 	return 0;
 }
 
+/* Without its watcher it never gets ready. Stale ones are told by the lock, see rundir.h. */
+static enum state_life life_of_starting(const json_t *state)
+{
+	struct err ignored = ERR_INIT;
+	struct ident id;
+	int fd;
+
+	if (state_get_ident(state, "watcher", &id, &ignored))
+		return STATE_STARTING;
+	fd = ident_open(&id);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ESRCH ? STATE_ENDED : STATE_STARTING;
+}
+
 enum state_life state_life(const json_t *state, int *pidfd, struct err *err)
 {
 	const char *status = json_string_value(json_object_get(state, "status"));
@@ -136,7 +151,7 @@ enum state_life state_life(const json_t *state, int *pidfd, struct err *err)
 	int fd;
 
 	if (!status || strcmp(status, "running") != 0)
-		return STATE_STARTING; /* stale ones are told by the lock, see rundir.h */
+		return life_of_starting(state);
 	if (state_get_ident(state, "supervisor", &id, &ignored))
 		return STATE_ENDED;
 	fd = ident_open(&id);

@@ -436,6 +436,12 @@ static void test_state_life(void **state)
 
 	(void)state;
 	assert_int_equal(state_life(s, NULL, &err), STATE_STARTING);
+	assert_int_equal(ident_of(getpid(), &me, &err), 0);
+	state_set_ident(s, "watcher", &me);
+	assert_int_equal(state_life(s, NULL, &err), STATE_STARTING);
+	me.start--;
+	state_set_ident(s, "watcher", &me); /* who started it has died */
+	assert_int_equal(state_life(s, NULL, &err), STATE_ENDED);
 	json_object_set_new(s, "status", json_string("running"));
 	assert_int_equal(state_life(s, NULL, &err), STATE_ENDED); /* names no supervisor */
 	assert_int_equal(ident_of(getpid(), &me, &err), 0);

@@ -11,6 +11,7 @@
 #include "core/cli/columns.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
+#include "emulator/shaper/shaper.h"
 
 struct inspect_options {
 	bool json;
@@ -69,17 +70,30 @@ static json_t *nodes_json(const struct wire *w)
 	return list;
 }
 
-static json_t *rate_json(const struct wire_rate *r)
+/* The qdisc of one direction of a link, as it was built. */
+static struct tbf shaper_of(const struct source *s, const struct wire_rate *r, int dev)
 {
+	struct tbf tbf = {0};
+
+	if (dev >= 0)
+		shaper_tbf(r, s->wire.devs.v[dev].mtu, &s->compile.machine, &tbf);
+	return tbf;
+}
+
+static json_t *rate_json(const struct source *s, const struct wire_rate *r, int dev)
+{
+	struct tbf tbf = shaper_of(s, r, dev);
+
 	if (!r->bps)
 		return json_null();
 	return json_pack("{s:I,s:s,s:s,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
-			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "queue_bytes",
-			 (json_int_t)r->queue_bytes, "queue_ns", (json_int_t)r->queue_ns);
+			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "burst_bytes",
+			 (json_int_t)tbf.burst_bytes, "queue_bytes", (json_int_t)tbf.limit_bytes);
 }
 
-static json_t *links_json(const struct wire *w)
+static json_t *links_json(const struct source *s)
 {
+	const struct wire *w = &s->wire;
 	json_t *list = json_array();
 
 	VEC_FOREACH (l, &w->links)
@@ -87,7 +101,8 @@ static json_t *links_json(const struct wire *w)
 				      json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", l->name, "a",
 						w->nodes.v[w->devs.v[l->dev_a].node].name, "b",
 						w->nodes.v[w->devs.v[l->dev_b].node].name, "ab",
-						rate_json(&l->ab), "ba", rate_json(&l->ba)));
+						rate_json(s, &l->ab, l->shaper_ab), "ba",
+						rate_json(s, &l->ba, l->shaper_ba)));
 	return list;
 }
 
@@ -166,20 +181,26 @@ static void print_nodes(const struct wire *w, struct strbuf *out)
 	columns_done(&c);
 }
 
-static void add_rate(struct columns *c, const struct wire_rate *r)
+static void add_rate(struct columns *c, const struct source *s, const struct wire_rate *r, int dev)
 {
-	char text[64];
+	struct tbf tbf = shaper_of(s, r, dev);
+	char rate[64], burst[64], queue[64];
 
-	if (r->bps)
-		columns_addf(c, "%s %s %s", units_format_rate(text, sizeof(text), (double)r->bps),
-			     wire_basis_name(r->basis), wire_mode_name(r->mode));
-	else
+	if (!r->bps) {
 		columns_add(c, "unshaped");
+		return;
+	}
+	columns_addf(c, "%s %s %s, burst %s, queue %s",
+		     units_format_rate(rate, sizeof(rate), (double)r->bps),
+		     wire_basis_name(r->basis), wire_mode_name(r->mode),
+		     units_format_size(burst, sizeof(burst), tbf.burst_bytes),
+		     units_format_size(queue, sizeof(queue), tbf.limit_bytes));
 }
 
-static void print_links(const struct wire *w, struct strbuf *out)
+static void print_links(const struct source *s, struct strbuf *out)
 {
 	static const char *const head[] = {"link", "a", "b", "a→b", "b→a"};
+	const struct wire *w = &s->wire;
 	struct columns c;
 
 	columns_init(&c, ARRAY_SIZE(head));
@@ -189,8 +210,8 @@ static void print_links(const struct wire *w, struct strbuf *out)
 		columns_add(&c, l->name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_a].node].name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_b].node].name);
-		add_rate(&c, &l->ab);
-		add_rate(&c, &l->ba);
+		add_rate(&c, s, &l->ab, l->shaper_ab);
+		add_rate(&c, s, &l->ba, l->shaper_ba);
 	}
 	columns_print(&c, "", out);
 	columns_done(&c);
@@ -206,7 +227,7 @@ static void inspect_text(const struct source *s)
 	strbuf_add(&text, "\n\n");
 	print_nodes(&s->wire, &text);
 	strbuf_addc(&text, '\n');
-	print_links(&s->wire, &text);
+	print_links(s, &text);
 	print_text(&text);
 }
 
@@ -217,10 +238,10 @@ static int inspect_run(const struct call *call, struct err *err)
 	int ret = source_open_lab(call->argv[0], &s, err);
 
 	if (!ret && o->json)
-		ret = print_json(json_pack(
-		    "{s:s,s:o,s:o,s:o,s:O?}", "name", lab_name(s.lab), "nodes", nodes_json(&s.wire),
-		    "links", links_json(&s.wire), "endpoints", endpoints_json(&s.wire), "choices",
-		    json_object_get(lab_state(s.lab), "plan_choices")));
+		ret = print_json(json_pack("{s:s,s:o,s:o,s:o,s:O?}", "name", lab_name(s.lab),
+					   "nodes", nodes_json(&s.wire), "links", links_json(&s),
+					   "endpoints", endpoints_json(&s.wire), "choices",
+					   json_object_get(lab_state(s.lab), "plan_choices")));
 	else if (!ret)
 		inspect_text(&s);
 	source_done(&s);
@@ -237,7 +258,9 @@ const struct command cmd_inspect = {
     .operands = "[LAB]",
     .operand_kind = OPERAND_LAB,
     .max_operands = 1,
-    .description = "LAB may be left out when only one is up.",
+    .description = "LAB may be left out when only one is up. Of each direction of a link it shows "
+		   "the rate and\n"
+		   "the shaper's burst and queue, as `vpclab up` chose them for this machine.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct inspect_options),

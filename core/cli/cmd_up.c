@@ -185,7 +185,12 @@ const struct command cmd_up = {
     .max_operands = 1,
     .description =
 	"FILE is a topology, - for standard input, or the name of one that comes with vpclab.\n"
-	"Building a lab that is up already does nothing.",
+	"Building a lab that is up already does nothing.\n"
+	"\n"
+	"It measures the machine first: bursts of shapers follow how late its timers are, mode "
+	"auto\n"
+	"what a frame costs. `vpclab plan LAB` and `vpclab inspect LAB` show what came of it;\n"
+	"`vpclab plan FILE` uses fixed figures.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct up_options),

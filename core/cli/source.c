@@ -104,6 +104,9 @@ int source_open_lab(const char *name, struct source *out, struct err *err)
 		err->kind = ERR_INPUT; /* a name that is not there: the user's mistake */
 	if (ret)
 		return ret;
+	ret = lab_options(out->lab, &out->compile, err);
+	if (ret)
+		return ret;
 	wire_done(&out->wire);
 	return lab_wire(out->lab, &out->wire, err);
 }

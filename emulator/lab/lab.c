@@ -69,6 +69,11 @@ int lab_wire(const struct lab *lab, struct wire *w, struct err *err)
 	return state_compile(lab->state, w, err);
 }
 
+int lab_options(const struct lab *lab, struct compile_options *o, struct err *err)
+{
+	return state_options(lab->state, o, err);
+}
+
 /* Starts the watcher and gives our end of the socket to it. */
 static int start_watcher(struct watch_job *job, int *ctl, struct err *err)
 {

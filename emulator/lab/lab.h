@@ -75,6 +75,8 @@ const char *lab_name(const struct lab *lab);
 const json_t *lab_state(const struct lab *lab);
 /* Compiles the lab's own topology again with its own options: the wire model that it should be. */
 int lab_wire(const struct lab *lab, struct wire *w, struct err *err);
+/* Those options: the machine as it was measured at lab_up(). With lab_wire(), its plan. */
+int lab_options(const struct lab *lab, struct compile_options *o, struct err *err);
 
 /* Starts a program inside a node; NULL node: the supervisor's own namespaces. */
 int lab_spawn(const struct lab *lab, const char *node, const struct proc_spec *spec, struct proc *p,

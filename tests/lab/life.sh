@@ -34,6 +34,13 @@ passes "ls: the pid is the supervisor's" test -d "/proc/$supervisor"
 passes "check" vpclab check "$lab"
 passes "inspect" vpclab inspect "$lab"
 has "inspect names the client's address" "$output" 10.0.0.10
+has "inspect shows bursts and queues" "$output" "1 Gbit/s l1 exact, burst "
+
+# what inspect, the lab's plan and the kernel say of a shaper is one
+shaper=$(vpclab plan "$lab" --json | jq -c 'first(.operations[] | select(.op == "tbf") | [.burst_bytes, .limit_bytes])')
+is "inspect and plan of the lab: burst and queue" "$(vpclab inspect "$lab" --json | jq -c \
+	--argjson s "$shaper" 'any(.links[] | .ab, .ba | objects; [.burst_bytes, .queue_bytes] == $s)')" true
+fails_with 2 "plan --set of a lab that no file is named as" vpclab plan "$lab" --set a=b
 
 passes "exec: true" on client true
 fails_with 7 "exec: the command's own status" on client sh -c 'exit 7'

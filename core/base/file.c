@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/mem.h"
 #include "core/base/str.h"
@@ -37,6 +38,29 @@ static int read_all(int fd, const char *name, struct strbuf *b, struct err *err)
 	}
 }
 
+/* A named pipe without a writer would be waited for for ever; /dev/fd/63 of a shell's <(…) has one.
+ */
+static int check_readable(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return 0; /* open() says why */
+	if (S_ISDIR(st.st_mode))
+		return err_input(err, "'%s' is a directory, not a file", path);
+	if (S_ISFIFO(st.st_mode) && strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6))
+		return err_input(err, "'%s' is a named pipe, not a file; - is standard input",
+				 path);
+	return 0;
+}
+
+static int read_stdin(struct strbuf *b, struct err *err)
+{
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return err_input(err, "standard input is closed");
+	return read_all(STDIN_FILENO, "standard input", b, err);
+}
+
 int file_read(const char *path, char **text, size_t *len, struct err *err)
 {
 	autostr struct strbuf b = {0};
@@ -44,8 +68,11 @@ int file_read(const char *path, char **text, size_t *len, struct err *err)
 	int rc;
 
 	if (str_eq(path, "-")) {
-		rc = read_all(STDIN_FILENO, "standard input", &b, err);
+		rc = read_stdin(&b, err);
 	} else {
+		rc = check_readable(path, err);
+		if (rc)
+			return rc;
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return err_sys(err, errno, "cannot read '%s'", path);

@@ -113,7 +113,16 @@ static int not_found(const char *kind, const char *name, struct err *err)
 {
 	struct data_names names;
 	struct arena a;
+	struct stat st;
 
+	if (!stat(name, &st)) {
+		err_input(err, "'%s' is a directory, not a file", name);
+		return -ENOENT;
+	}
+	if (strchr(name, '/')) { /* no shipped name */
+		err_input(err, "no file '%s'", name);
+		return -ENOENT;
+	}
 	arena_init(&a);
 	data_names(kind, &a, &names);
 	const char *near = str_suggest(name, names.list.v, names.list.n);

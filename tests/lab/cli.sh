@@ -69,6 +69,30 @@ is "validate --json: in the text's order" \
 for file in topologies/*.yaml scenarios/*.yaml; do
 	passes "validate $file" vpclab validate "$file"
 done
+mkdir "$work/dir"
+mkfifo "$work/pipe"
+fails_with 2 "a directory as FILE" vpclab validate "$work/dir"
+has "a directory as FILE is named" "$output" "dir' is a directory, not a file"
+fails_with 2 "a pipe as FILE" timeout 10 "$VPCLAB" validate "$work/pipe"
+has "a pipe as FILE is named" "$output" "pipe' is a named pipe, not a file"
+fails_with 2 "a device as FILE" timeout 30 "$VPCLAB" validate /dev/zero
+# shellcheck disable=SC2016 # for the inner shell
+for command in validate plan; do
+	fails_with 2 "$command: standard input closed" sh -c '"$0" "$1" - <&-' "$VPCLAB" $command
+done
+has "plan: standard input closed: said" "$output" "standard input is closed"
+passes "a shell's <( )" vpclab validate <(cat topologies/flat.yaml)
+fails_with 2 "engine: nothing on standard input" vpclab engine </dev/null
+has "engine: nothing on standard input: said" "$output" "standard input is empty"
+fails_with 2 "engine: a time without a unit" vpclab engine tcp_rr -d 1
+has "engine: a time without a unit: what to write" "$output" "write 1s"
+fails_with 2 "engine: no streams" vpclab engine tcp_rr -n 0
+run vpclab engine tcp_rr -a 192.0.2.77 -d 100ms -w 0
+is "engine: an error is printed once" "$(grep -c . <<<"$output")" 1
+options() {
+	vpclab "$1" --help | grep -oE -- '^ .*--(duration|warmup|interval|streams|size|response-size|rate|packets|file-size|count|congestion) .*'
+}
+is "engine and measure have the same options" "$(options engine)" "$(options measure)"
 is "standard input: the same plan" "$(vpclab plan - <topologies/zstack.yaml | md5sum)" \
 	"$(vpclab plan topologies/zstack.yaml | md5sum)"
 is "a shipped name: the same plan" "$(vpclab plan zstack | md5sum)" \

@@ -21,6 +21,16 @@ struct graph_vertex graph_vertex_of(const struct wire *w, int dev)
 	return (struct graph_vertex){false, d->node};
 }
 
+/* Not who has the address inside: two VPCs may both use that. */
+int graph_owner(const struct wire *w, const struct ip *eip)
+{
+	VEC_FOREACH (e, &w->endpoints) {
+		if (ip_equal(&e->ip4, eip) || ip_equal(&e->ip6, eip))
+			return e->node;
+	}
+	return -1;
+}
+
 char *graph_addresses(const struct wire *w, int dev)
 {
 	struct strbuf out = {0};

@@ -33,6 +33,9 @@ struct graph_vertex {
 };
 struct graph_vertex graph_vertex_of(const struct wire *w, int dev);
 
+/* The node that an EIP belongs to, or -1. */
+int graph_owner(const struct wire *w, const struct ip *eip);
+
 /* Addresses of a device, ", " between them; heap text. */
 char *graph_addresses(const struct wire *w, int dev);
 

@@ -198,6 +198,39 @@ static void draw_host(struct pen *pen, int host)
 	pen->spelling->close(pen);
 }
 
+static void draw_edge(struct pen *pen, const struct graph_edge *e)
+{
+	const struct wire *w = pen->g->w;
+	struct graph_vertex va = graph_vertex_of(w, e->a), vb = graph_vertex_of(w, e->b);
+	autofree char *a = vertex_id(va), *b = vertex_id(vb), *address = NULL;
+	struct graph_edge named = *e;
+	int eip = !va.is_dev && w->nodes.v[va.index].kind == NODE_EIP	? e->a
+		  : !vb.is_dev && w->nodes.v[vb.index].kind == NODE_EIP ? e->b
+									: -1;
+
+	/* An EIP's namespace has two lines to one bridge, its outside and its inside. */
+	if (!*e->label && eip >= 0)
+		named.label = address = graph_addresses(w, eip);
+	pen->spelling->line(pen, a, b, &named);
+}
+
+/* From who translates an EIP to its VM: the packets take the bridge, the address belongs there. */
+static void draw_eip(struct pen *pen, const struct wire_nat *nat)
+{
+	const struct wire *w = pen->g->w;
+	int vm = graph_owner(w, &nat->outside);
+	char text[ADDR_TEXT];
+
+	if (vm < 0)
+		return;
+	autofree char *label = mem_printf("EIP %s", ip_format(text, &nat->outside));
+	autofree char *a = vertex_id((struct graph_vertex){false, nat->node});
+	autofree char *b = vertex_id((struct graph_vertex){false, vm});
+	struct graph_edge e = {.tunnel = true, .label = label};
+
+	pen->spelling->line(pen, a, b, &e);
+}
+
 static void draw(const struct graph *g, struct strbuf *out, const struct spelling *spelling)
 {
 	struct pen pen = {.g = g, .out = out, .spelling = spelling, .indent = "\t"};
@@ -214,12 +247,10 @@ static void draw(const struct graph *g, struct strbuf *out, const struct spellin
 		else if (n->host < 0 && n->kind != NODE_WIRES)
 			draw_node(&pen, (int)i);
 	}
-	VEC_FOREACH (e, &g->edges) {
-		autofree char *a = vertex_id(graph_vertex_of(w, e->a));
-		autofree char *b = vertex_id(graph_vertex_of(w, e->b));
-
-		spelling->line(&pen, a, b, e);
-	}
+	VEC_FOREACH (e, &g->edges)
+		draw_edge(&pen, e);
+	VEC_FOREACH (nat, &w->nats)
+		draw_eip(&pen, nat);
 	strbuf_add(out, spelling->tail);
 }
 

@@ -129,16 +129,6 @@ static void add_node(const struct graph *g, int node, struct strbuf *out)
 	}
 }
 
-/* Whom an EIP belongs to. Not who has the address inside: two VPCs may both use that. */
-static const char *owner(const struct wire *w, const struct ip *eip)
-{
-	VEC_FOREACH (e, &w->endpoints) {
-		if (ip_equal(&e->ip4, eip) || ip_equal(&e->ip6, eip))
-			return w->nodes.v[e->node].name;
-	}
-	return "?";
-}
-
 void graph_text(const struct graph *g, struct strbuf *out)
 {
 	const struct wire *w = g->w;
@@ -153,9 +143,10 @@ void graph_text(const struct graph *g, struct strbuf *out)
 		strbuf_add(out, "\nEIPs\n");
 	VEC_FOREACH (nat, &w->nats) {
 		char outside[ADDR_TEXT], inside[ADDR_TEXT];
+		int owner = graph_owner(w, &nat->outside);
 
 		strbuf_addf(out, "  %s → %s  %s, in %s\n", ip_format(outside, &nat->outside),
-			    ip_format(inside, &nat->inside), owner(w, &nat->outside),
-			    w->nodes.v[nat->node].name);
+			    ip_format(inside, &nat->inside),
+			    owner < 0 ? "?" : w->nodes.v[owner].name, w->nodes.v[nat->node].name);
 	}
 }

@@ -90,7 +90,7 @@ fails_with 2 "engine: no streams" vpclab engine tcp_rr -n 0
 run vpclab engine tcp_rr -a 192.0.2.77 -d 100ms -w 0
 is "engine: an error is printed once" "$(grep -c . <<<"$output")" 1
 options() {
-	vpclab "$1" --help | grep -oE -- '^ .*--(duration|warmup|interval|streams|size|response-size|rate|packets|file-size|count|congestion) .*'
+	vpclab "$1" --help | grep -oE -- '^ *(-., )?--(duration|warmup|interval|streams|size|response-size|rate|packets|file-size|count|congestion) .*'
 }
 is "engine and measure have the same options" "$(options engine)" "$(options measure)"
 is "standard input: the same plan" "$(vpclab plan - <topologies/zstack.yaml | md5sum)" \
@@ -123,6 +123,9 @@ if command -v ovs-vswitchd >/dev/null && [ ! -e /sys/module/openvswitch ]; then
 else
 	tap_skip "a script without its datapath" "no Open vSwitch, or its module is loaded"
 fi
+run vpclab graph eip --format dot
+has "graph: an EIP and its VM" "$output" ' [label="EIP 192.0.2.50", style=dashed];'
+has "graph: the outside of an EIP's namespace" "$output" ' [label="192.0.2.50/24"];'
 for format in text dot mermaid; do
 	passes "graph --format $format" vpclab graph zstack --format $format
 	has "graph --format $format draws the client" "$output" client

@@ -87,7 +87,8 @@ int engine_stdio(int in_fd, int out_fd, struct err *err);
 
 /*
  * What a measurement found. Numbers are 0 where the test has no such thing; NAN where it could not
- * be measured. JSON names are these names (engine_result_json()).
+ * be measured. JSON names are these names (engine_result_json()),
+ * with the unit of a distribution: latency_ns, delay_ns, rate_bps.
  */
 struct engine_dist { /* of nanoseconds, or of bits per second for per-transaction throughput */
 	int64_t count;

@@ -337,9 +337,9 @@ json_t *engine_result_json(const struct engine_result *r)
 	json_object_set_new(j, "congestion_asked", json_string(r->congestion_asked));
 	json_object_set_new(j, "size", json_integer(r->size));
 	json_object_set_new(j, "rcvbuf", json_integer(r->rcvbuf));
-	json_object_set_new(j, "latency", result_dist_json(&r->latency));
-	json_object_set_new(j, "delay", result_dist_json(&r->delay));
-	json_object_set_new(j, "rate", result_dist_json(&r->rate));
+	json_object_set_new(j, "latency_ns", result_dist_json(&r->latency));
+	json_object_set_new(j, "delay_ns", result_dist_json(&r->delay));
+	json_object_set_new(j, "rate_bps", result_dist_json(&r->rate));
 	json_object_set_new(j, "client", result_side_json(&r->client));
 	json_object_set_new(j, "server", result_side_json(&r->server));
 	json_object_set(j, "intervals", r->intervals);

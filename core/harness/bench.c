@@ -90,16 +90,12 @@ int bench_open(struct bench *b, const struct scenario *s, struct run_result *r, 
 static void count_nodes(const struct wire *w, struct run_lab *shown)
 {
 	VEC_FOREACH (n, &w->nodes) {
-		if (n->kind == NODE_HOST)
-			shown->hosts++;
-		else if (n->kind == NODE_VM)
-			shown->vms++;
-		else if (n->kind == NODE_ROUTER)
-			shown->routers++;
-		else if (n->kind == NODE_EIP)
-			shown->eips++;
-		else if (n->kind == NODE_MACHINE)
-			shown->others++;
+		shown->hosts += n->kind == NODE_HOST;
+		shown->vms += n->kind == NODE_VM;
+		shown->machines += n->kind == NODE_MACHINE;
+		shown->routers += n->kind == NODE_ROUTER;
+		shown->eips += n->kind == NODE_EIP;
+		shown->switches += n->kind == NODE_SWITCH;
 	}
 }
 

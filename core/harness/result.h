@@ -68,7 +68,7 @@ struct run_lab {
 	struct lab_timing timing;
 	int64_t down_ns;
 	bool left; /* it could not be taken down */
-	int hosts, vms, routers, eips, others;
+	int hosts, vms, machines, routers, eips, switches;
 	json_t *choices; /* which fallbacks ran: a reference, or NULL */
 };
 

@@ -275,7 +275,8 @@ static json_t *json_labs(const struct run_result *r)
 		set_int(o, "vms", lab->vms);
 		set_int(o, "routers", lab->routers);
 		set_int(o, "eips", lab->eips);
-		set_int(o, "others", lab->others);
+		set_int(o, "machines", lab->machines);
+		set_int(o, "switches", lab->switches);
 		json_object_set_new(o, "choices",
 				    lab->choices ? json_incref(lab->choices) : json_null());
 		json_array_append_new(list, o);

@@ -50,9 +50,10 @@ static void print_lab(const struct run_lab *lab, struct strbuf *out)
 
 	add_count(&nodes, lab->hosts, "host", "hosts");
 	add_count(&nodes, lab->vms, "VM", "VMs");
+	add_count(&nodes, lab->machines, "machine", "machines");
 	add_count(&nodes, lab->routers, "router", "routers");
 	add_count(&nodes, lab->eips, "EIP namespace", "EIP namespaces");
-	add_count(&nodes, lab->others, "other node", "other nodes");
+	add_count(&nodes, lab->switches, "switch", "switches");
 	begin(out, lab->unshaped ? "lab, unshaped" : "lab");
 	strbuf_addf(out, "up %.2f s, ", (double)lab->timing.total_ns / 1e9);
 	if (lab->left)
@@ -62,16 +63,30 @@ static void print_lab(const struct run_lab *lab, struct strbuf *out)
 	strbuf_addf(out, " · %s\n", nodes.len ? nodes.s + 2 : "no nodes");
 }
 
+/* {"h1": {"ovs_datapath": "netdev", "ovs_port": "…", "ovs_port_why": "…"}} in words */
 static void print_choices(const struct run_lab *lab, struct strbuf *out)
 {
-	if (!lab->choices || !json_object_size(lab->choices))
-		return;
-	char *text = json_dumps(lab->choices, JSON_COMPACT | JSON_SORT_KEYS);
+	autostr struct strbuf text = {0};
+	json_t *choice;
+	const char *node;
 
+	json_object_foreach(lab->choices, node, choice)
+	{
+		const char *datapath = json_string_value(json_object_get(choice, "ovs_datapath"));
+		const char *port = json_string_value(json_object_get(choice, "ovs_port"));
+		const char *why = json_string_value(json_object_get(choice, "ovs_port_why"));
+
+		strbuf_addf(&text, "%sOpen vSwitch of %s has datapath %s, its ports are %s",
+			    text.len ? "; " : "", node, datapath ? datapath : "?",
+			    port ? port : "?");
+		if (why)
+			strbuf_addf(&text, ": %s", why);
+	}
+	if (!text.len)
+		return;
 	begin(out, "choices");
-	text_wrap(out, text, LABEL + 2, LABEL + 2);
+	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
 	strbuf_addc(out, '\n');
-	free(text);
 }
 
 /* "+7.3 µs ±0.4 µs"; rates as shares of the base, since that is how a cost is read. */

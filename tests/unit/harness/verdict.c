@@ -335,6 +335,15 @@ static void test_missing(void **state)
 	check_bed(&b, VERDICT_SKIP, "interrupted");
 	assert_int_equal(verdict_exit_status(verdict_overall(&b.r)), 3);
 	bed_done(&b);
+	/* A figure that the machine did not allow says why. */
+	bed_init(&b, "flood.cpu_per_packet of direct below 10us");
+	add_runs(&b, FLOOD, DIRECT, 100000, 10);
+	VEC_FOREACH (run, &result_cell(&b.r, FLOOD, DIRECT)->runs) {
+		run->cpu_per_packet_ns = NAN;
+		run->cpu_missing = "other programs were busy";
+	}
+	check_bed(&b, VERDICT_INCONCLUSIVE, "other programs were busy");
+	bed_done(&b);
 	/* No shaper on the path: nothing is predicted. */
 	bed_init(&b, WITHIN);
 	add_runs(&b, STREAM, DIRECT, 941, 0.2);

@@ -180,6 +180,10 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/vpclab $(SHARE)/man/man1/vpclab.1 \
 		$(SHARE)/bash-completion/completions/vpclab
 	rm -rf $(SHARE)/vpclab
+	@cd $(DESTDIR)$(PREFIX)/share && rmdir --ignore-fail-on-non-empty man/man1 \
+		bash-completion/completions bash-completion || :
+	$(if $(DESTDIR),@cd $(DESTDIR) && rmdir -p --ignore-fail-on-non-empty \
+		$(PREFIX:/%=%)/share/man $(PREFIX:/%=%)/bin || :)
 
 .PHONY: clean
 clean:

@@ -41,6 +41,17 @@ static const char before_commands[] =
     ".SH COMMANDS\n";
 
 static const char after_commands[] =
+    ".SH INSIDE A LAB\n"
+    "\\fBvpclab exec\\fR runs one program in a node, \\fBvpclab shell\\fR a shell; both enter the "
+    "lab's\n"
+    "namespaces, which a shell outside does not see. Inside,\n"
+    "\\fBip netns exec\\fR \\fINODE COMMAND\\fR goes from node to node. Other tools of the host "
+    "enter "
+    "by\n"
+    "the supervisor, whose process \\fBvpclab ls \\-\\-json\\fR names:\n"
+    "\\fBnsenter \\-t\\fR \\fIPID\\fR \\fB\\-m \\-n \\-p ip netns exec\\fR \\fINODE COMMAND\\fR, "
+    "for an\n"
+    "ordinary user with \\fB\\-U \\-\\-preserve\\-credentials\\fR as well.\n"
     ".SH EXIT STATUS\n"
     ".TP\n.B 0\nPass.\n"
     ".TP\n.B 1\nAn expectation failed, or the system refused something.\n"
@@ -96,6 +107,15 @@ static void print_text_escaped(struct strbuf *out, const char *s)
 	print_escaped(out, s, strlen(s));
 }
 
+/* A sentence, unless it begins with the name of a test ("udp_stream: …"). */
+static void print_sentence(struct strbuf *out, const char *s)
+{
+	bool name = s[strcspn(s, " :")] == ':';
+
+	strbuf_addc(out, (char)(name ? *s : toupper(*s)));
+	print_text_escaped(out, s + 1);
+}
+
 /* Paragraphs are separated by blank lines; lines that start with four blanks are literal. */
 static void print_description(struct strbuf *out, const char *s)
 {
@@ -129,8 +149,8 @@ static void print_option(struct strbuf *out, const struct option_def *o)
 	strbuf_add(out, "\\fR");
 	if (o->arg)
 		strbuf_addf(out, " \\fI%s\\fR", o->arg);
-	strbuf_addf(out, "\n%c", toupper(o->help[0]));
-	print_text_escaped(out, o->help + 1);
+	strbuf_addc(out, '\n');
+	print_sentence(out, o->help);
 	for (size_t i = 0; o->words && o->words[i]; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : ": ", o->words[i]);
 	strbuf_add(out, o->kind == OPT_LIST ? " (may be repeated).\n" : ".\n");
@@ -144,8 +164,8 @@ static void print_command(struct strbuf *out, const struct command *c)
 	strbuf_add(out, ".SS ");
 	print_text_escaped(out, strbuf_text(&usage));
 	strbuf_done(&usage);
-	strbuf_addf(out, "\n%c", toupper(c->summary[0]));
-	print_text_escaped(out, c->summary + 1);
+	strbuf_addc(out, '\n');
+	print_sentence(out, c->summary);
 	strbuf_add(out, ".\n");
 	if (c->description) {
 		strbuf_add(out, ".PP\n");

@@ -399,7 +399,7 @@ static int open_only(struct found *f, struct lab **out, struct err *err)
 	if (f->n > 1) {
 		for (size_t i = 0; i < f->n; i++)
 			strbuf_addf(&names, "%s%s", i ? ", " : "", f->labs[i]->name);
-		return err_input(err, "%zu labs are running, say which one: %s", f->n,
+		return err_input(err, "%zu labs are running; say which one: %s", f->n,
 				 strbuf_text(&names));
 	}
 	*out = f->labs[0];

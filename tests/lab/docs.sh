@@ -20,6 +20,7 @@ is "help lists commands" "$([ ${#commands[@]} -gt 10 ] && echo yes)" yes
 vpclab man >"$work/vpclab.1"
 page=$(MANWIDTH=200 man -l "$work/vpclab.1" 2>/dev/null)
 is "the manual page renders without warnings" "$(man --warnings -l "$work/vpclab.1" 2>&1 >/dev/null)" ""
+hasnt "the manual page spells tests as one types them" "$page" "Udp_stream"
 vpclab completion >"$work/completion"
 # shellcheck disable=SC1091 # made above
 . "$work/completion"

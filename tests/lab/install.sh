@@ -28,5 +28,5 @@ cd "$top" || exit 2
 
 mv "$work/moved" "$into/usr"
 passes "make uninstall" make BUILD="$BUILD" DESTDIR="$into" PREFIX=/usr uninstall
-is "uninstalling leaves no file" "$(find "$into" -type f)" ""
+is "uninstalling leaves nothing" "$(find "$into" -mindepth 1)" ""
 finish

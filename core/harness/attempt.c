@@ -396,6 +396,18 @@ static void set_drops(struct attempt *a, struct arena *arena, struct run_sample 
 	json_decref(after);
 }
 
+/* A link that was never offered what it carries has not been measured. */
+static void set_needed(const struct attempt *a, struct run_sample *out)
+{
+	struct truth_predicted p;
+	struct err err = ERR_INIT;
+
+	if (a->spec.test != TEST_UDP_STREAM || attempt_predict(a->s, &p, &err) || !p.known)
+		return;
+	out->fidelity.needed_pps = p.pps;
+	out->fidelity.sent_pps = out->engine.sent_pps;
+}
+
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct truth_traffic t;
@@ -416,6 +428,7 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 	out->fidelity.socket_dropped = out->engine.lost_host;
 	if (out->fidelity.n_cpus > 0)
 		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
+	set_needed(a, out);
 	fidelity_judge(&out->fidelity);
 	set_cpu_per_packet(a, arena, out);
 }

@@ -160,5 +160,10 @@ void fidelity_judge(struct fidelity *f)
 		f->limit = FIDELITY_CPU;
 		snprintf(f->why, sizeof(f->why), "CPU %d was %.1f %% busy", f->busiest_cpu,
 			 (1 - f->least_idle) * 100);
+	} else if (f->sent_pps < f->needed_pps * FIDELITY_SENT_MIN) {
+		f->limit = FIDELITY_SENDER;
+		snprintf(f->why, sizeof(f->why),
+			 "the sender gave %.0f datagrams a second, and %.0f were needed",
+			 f->sent_pps, f->needed_pps);
 	}
 }

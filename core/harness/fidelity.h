@@ -39,8 +39,9 @@ int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
 #define FIDELITY_IDLE_MIN     0.05 /* of all CPUs together */
 #define FIDELITY_CPU_IDLE_MIN 0.02 /* of any one CPU */
 #define FIDELITY_STEAL_MAX    0.02
-#define FIDELITY_OTHERS_MAX   0.10 /* of all CPUs */
-#define FIDELITY_QUIET_MAX    0.05 /* of all CPUs: with more, no CPU time per packet is told */
+#define FIDELITY_OTHERS_MAX   0.10  /* of all CPUs */
+#define FIDELITY_SENT_MIN     0.995 /* of the datagrams that were needed */
+#define FIDELITY_QUIET_MAX    0.05  /* of all CPUs: with more, no CPU time per packet is told */
 
 /* What the machine was short of. */
 enum fidelity_limit {
@@ -50,6 +51,7 @@ enum fidelity_limit {
 	FIDELITY_STEAL,	  /* the hypervisor took the CPU away */
 	FIDELITY_OTHERS,  /* other programs used it already before the measurement */
 	FIDELITY_CPU,	  /* all CPUs or one of them was busy all the time */
+	FIDELITY_SENDER,  /* it sent fewer datagrams than the link was to be filled with */
 };
 
 struct fidelity {
@@ -59,9 +61,11 @@ struct fidelity {
 	double busy_s, user_s; /* CPU seconds of all CPUs: in all, and in user mode */
 	int64_t elapsed_ns;
 	int64_t softnet_dropped, softnet_squeezed;
-	int64_t socket_dropped; /* by the receiver's socket */
-	double others;		/* share 0…1 of all CPUs that was busy before it began */
-	int64_t slip_ns;	/* worst timer slip measured when the lab was built */
+	int64_t socket_dropped;	     /* by the receiver's socket */
+	double others;		     /* share 0…1 of all CPUs that was busy before it began */
+	double needed_pps, sent_pps; /* udp_stream: what would fill the link, and what the sender
+					gave; 0: no matter */
+	int64_t slip_ns;	     /* worst timer slip measured when the lab was built */
 	enum fidelity_limit limit;
 	char why[160]; /* "CPU 0 busy 99.2 %", … */
 };

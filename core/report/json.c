@@ -122,6 +122,7 @@ static json_t *json_fidelity(const struct fidelity *f)
 	    [FIDELITY_ENOUGH] = "none",	  [FIDELITY_BACKLOG] = "backlog",
 	    [FIDELITY_SOCKET] = "socket", [FIDELITY_STEAL] = "steal",
 	    [FIDELITY_CPU] = "cpu",	  [FIDELITY_OTHERS] = "others",
+	    [FIDELITY_SENDER] = "sender",
 	};
 	json_t *o = json_object();
 

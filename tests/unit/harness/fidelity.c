@@ -127,6 +127,9 @@ static void test_judge(void **state)
 	check_limit(between(&all), FIDELITY_CPU);
 	check_limit(between(&edge), FIDELITY_ENOUGH);	    /* 5 % idle is enough */
 	check_limit((struct fidelity){0}, FIDELITY_ENOUGH); /* nothing known, nothing said */
+	check_limit((struct fidelity){.needed_pps = 1000, .sent_pps = 990}, FIDELITY_SENDER);
+	check_limit((struct fidelity){.needed_pps = 1000, .sent_pps = 998}, FIDELITY_ENOUGH);
+	check_limit((struct fidelity){.needed_pps = 1000, .sent_pps = 2000}, FIDELITY_ENOUGH);
 }
 
 int main(void)

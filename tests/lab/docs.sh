@@ -124,4 +124,17 @@ for kind in topology scenario; do
 		| select((.value.description // (.value["$ref"] // "" | split("/")[-1] as $n
 			| $root["$defs"][$n].description)) == null) | .key' $schema)" ""
 done
+
+# The scenario reader knows every key of its schema (what is wrong with the values is another matter),
+# and the schema every key of a measurement.
+jq '[.properties, (.["$defs"].measurement.properties), (.["$defs"].repeat.properties),
+	.properties.paths.additionalProperties.properties, .properties.compare.properties] |
+	map(map_values("x")) | .[0] + {paths: {p: .[3]}, measure: {m: .[1]}, repeat: .[2], compare: .[4],
+	version: 1}' scenarios/schema.json >"$work/keys.yaml"
+run vpclab validate "$work/keys.yaml"
+is "a scenario with every key: its values are wrong" "$status" 2
+hasnt "a scenario with every key: all are known" "$output" "unknown key"
+is "the schema has every key of a measurement" \
+	"$(jq -r '.["$defs"].measurement.properties | keys[]' scenarios/schema.json)" \
+	"$(sed -n 's/^    {"\([a-z_]*\)", .*VALUE_.*/\1/p' core/harness/measure.c | LC_ALL=C sort)"
 finish

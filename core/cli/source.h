@@ -10,10 +10,10 @@
 struct source {
 	char *path, *text; /* of the file; NULL for a running lab */
 	size_t len;
-	struct topology *topology; /* NULL for a running lab */
+	struct topology *topology;	/* NULL for a running lab */
 	struct compile_options compile; /* of a running lab: with the machine as measured then */
-	struct lab *lab;  /* NULL for a file */
-	struct wire wire; /* compiled, when opening gave 0 */
+	struct lab *lab;		/* NULL for a file */
+	struct wire wire;		/* compiled, when opening gave 0 */
 };
 
 /*

@@ -130,7 +130,8 @@ int ovs_run_read(struct ovs_job *job, struct strbuf *out, int *status, struct er
 
 	if (rc == -ETIMEDOUT) {
 		proc_kill(&job->proc, 0);
-		rc = err_fail(err, ETIMEDOUT, "it did not finish in time (does it hang?) and was killed");
+		rc = err_fail(err, ETIMEDOUT,
+			      "it did not finish in time (does it hang?) and was killed");
 	}
 	read_output(job->output, out);
 	close(job->output);

@@ -209,6 +209,7 @@ lab_down
 
 # few descriptors: an error that says so, never "no lab is up"
 lab_up few flat
+# shellcheck disable=SC2317 # called by 'run'
 few() {
 	(ulimit -n 8 && vpclab "$@")
 }
@@ -221,6 +222,7 @@ done
 
 # a node without Open vSwitch finds none, not even the machine's
 if command -v ovs-vsctl >/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
 	run on client sh -c 'test ! -e "$OVS_RUNDIR" && ovs-vsctl --timeout=5 show'
 	has "ovs-vsctl where there is no Open vSwitch" "$output" "/run/ovs/client/db.sock"
 else
@@ -232,6 +234,7 @@ lab_down
 limited=$work/limited
 mkdir -m 700 "$limited"
 # within LIMIT VALUE COMMAND: vpclab there, after `up` where COMMAND is not that
+# shellcheck disable=SC2016,SC2317 # for the inner shell; called by 'run'
 within() {
 	XDG_RUNTIME_DIR=$limited unshare -Urm bash -c '
 		mount -t tmpfs tmpfs /run || exit 9
@@ -255,6 +258,7 @@ if [ "$(id -u)" = 0 ] && command -v capsh >/dev/null; then
 	passes "without CAP_NET_RAW: up" capsh --drop=cap_net_raw -- -c "'$VPCLAB' up flat --name life-$$"
 	passes "without CAP_NET_RAW: down" vpclab down "life-$$"
 	labs+=("sub-$$")
+	# shellcheck disable=SC2016 # for the inner shell
 	passes "processes alone in /proc: up, exec, down" unshare -m bash -c '
 		mount -t proc -o subset=pid proc /proc && "$1" up flat --name "$2" &&
 			"$1" exec "$2:client" -- true && "$1" down "$2"' - "$VPCLAB" "sub-$$"

@@ -46,8 +46,11 @@ static int check_readable(const char *path, struct err *err)
 
 	if (stat(path, &st))
 		return 0; /* open() says why */
-	if (S_ISDIR(st.st_mode))
-		return err_input(err, "'%s' is a directory, not a file", path);
+	if (S_ISDIR(st.st_mode)) {
+		err_input(err, "'%s' is a directory, not a file", path);
+		err->code = EISDIR;
+		return -EISDIR;
+	}
 	if (S_ISFIFO(st.st_mode) && strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6))
 		return err_input(err, "'%s' is a named pipe, not a file; - is standard input",
 				 path);

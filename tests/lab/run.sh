@@ -3,7 +3,7 @@
 # run: `vpclab run` and `vpclab measure` as a person types them: statuses, files, progress, an
 # interrupt, an ordinary user. Small rates, so that a busy machine is seldom the limit; where it is,
 # status 3 with the evidence is right too.
-# timeout: 180
+# timeout: 300
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq
@@ -207,7 +207,7 @@ has "measure: where packets were dropped" "$output" "(queue of h1 uplink)"
 hasnt "measure: no −0.00" "$output" "−0.00"
 "$VPCLAB" measure "$lab:client" server tcp_rr >"$work/measure.txt" 2>&1 &
 pid=$!
-until grep -q "SigCgt:.*[4567cdef]...$" "/proc/$pid/status" 2>/dev/null; do :; done
+until grep -q "SigCgt:.*[4567cdef]...$" "/proc/$pid/status" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
 kill -TERM $pid
 wait $pid
 is "measure: an early TERM" $? 3

@@ -25,10 +25,9 @@ static void begin(struct strbuf *out, const char *label)
 static void add_verdict(struct strbuf *out, enum verdict v, bool color, const char *text)
 {
 	static const char *const colors[] = {
-	    [VERDICT_PASS] = "\033[32m",
-	    [VERDICT_FAIL] = "\033[1;31m",
-	    [VERDICT_INCONCLUSIVE] = "\033[33m",
-	    [VERDICT_SKIP] = "\033[2m",
+	    [VERDICT_PASS] = "\033[32m",	 [VERDICT_FAIL] = "\033[1;31m",
+	    [VERDICT_INCONCLUSIVE] = "\033[33m", [VERDICT_SKIP] = "\033[2m",
+	    [VERDICT_ERROR] = "\033[1;31m",
 	};
 
 	if (color)
@@ -46,7 +45,7 @@ static void add_count(struct strbuf *out, int n, const char *one, const char *ma
 
 static void print_lab(const struct run_lab *lab, struct strbuf *out)
 {
-	autostr struct strbuf nodes = {0};
+	autostr struct strbuf nodes = {0}, text = {0};
 
 	add_count(&nodes, lab->hosts, "host", "hosts");
 	add_count(&nodes, lab->vms, "VM", "VMs");
@@ -55,12 +54,14 @@ static void print_lab(const struct run_lab *lab, struct strbuf *out)
 	add_count(&nodes, lab->eips, "EIP namespace", "EIP namespaces");
 	add_count(&nodes, lab->switches, "switch", "switches");
 	begin(out, lab->unshaped ? "lab, unshaped" : "lab");
-	strbuf_addf(out, "up %.2f s, ", (double)lab->timing.total_ns / 1e9);
+	strbuf_addf(&text, "up %.2f s, ", (double)lab->timing.total_ns / 1e9);
 	if (lab->left)
-		strbuf_add(out, "could not be taken down");
+		strbuf_add(&text, "could not be taken down");
 	else
-		strbuf_addf(out, "down %.2f s, nothing left", (double)lab->down_ns / 1e9);
-	strbuf_addf(out, " · %s\n", nodes.len ? nodes.s + 2 : "no nodes");
+		strbuf_addf(&text, "down %.2f s, nothing left", (double)lab->down_ns / 1e9);
+	strbuf_addf(&text, " · %s", nodes.len ? nodes.s + 2 : "no nodes");
+	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
 }
 
 /* {"h1": {"ovs_datapath": "netdev", "ovs_port": "…", "ovs_port_why": "…"}} in words */

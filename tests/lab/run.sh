@@ -224,5 +224,5 @@ measure: {rr: {test: tcp_rr, duration: 200ms, warmup: 50ms}}
 repeat: {min: 1, max: 1}
 YAML
 run vpclab run -q "$work/machines.yaml" -o "$work/out"
-has "up and run count nodes in the same words" "$output" "nothing left · $words"
+has "up and run count nodes in the same words" "$(tr -s ' \n' ' ' <<<"$output")" "nothing left · $words"
 finish

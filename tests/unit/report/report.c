@@ -144,6 +144,7 @@ static void bed_init(struct bed *b)
 	*lab = (struct run_lab){
 	    .name = "made-up", .hosts = 3, .vms = 4, .routers = 1, .eips = 1, .down_ns = 90000000};
 	lab->timing.total_ns = 310000000;
+	lab->switches = 1;
 	snprintf(b->r.machine.kernel, sizeof(b->r.machine.kernel), "6.1.0");
 	b->r.machine.cpus = 2;
 	b->r.total_ns = 60000000000;

@@ -34,6 +34,11 @@
 #include "core/base/addr.h"
 #include "core/base/err.h"
 
+/* How long udp_stream sends on after the window (more for a gap that is longer), so that the link
+ * is as full at its end as before. Nobody waits for these datagrams once all of the window are
+ * there. */
+#define ENGINE_UDP_TAIL_NS INT64_C(10000000)
+
 enum engine_test { TEST_TCP_STREAM, TEST_UDP_STREAM, TEST_TCP_RR, TEST_UDP_RR, TEST_THROUGHPUT };
 
 struct engine_spec {

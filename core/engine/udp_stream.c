@@ -31,7 +31,6 @@
 #define UDP_BATCH_ALL  2048	   /* packets in the batches of all streams */
 #define UDP_BATCH_DATA (256 << 10) /* bytes a batch: stays in the cache */
 #define UDP_MAX	       65507
-#define UDP_TAIL_NS    (10 * NSEC_PER_MSEC)
 #define UDP_LINGER_NS  (100 * NSEC_PER_MSEC)
 #define UDP_SILENCE_NS (200 * NSEC_PER_MSEC)
 #define UDP_DRAIN_NS   (5 * NSEC_PER_SEC)
@@ -203,7 +202,7 @@ static void udp_stream_send(struct stream *s)
 {
 	struct udp_stream *u = s->own;
 	int64_t gap = u->paced ? pace_due(&u->pace, 1) - pace_due(&u->pace, 0) : 0;
-	int64_t tail = gap > UDP_TAIL_NS ? gap : UDP_TAIL_NS;
+	int64_t tail = gap > ENGINE_UDP_TAIL_NS ? gap : ENGINE_UDP_TAIL_NS;
 	int64_t end = s->w->win.end_ns + (tail < UDP_LINGER_NS ? tail : UDP_LINGER_NS);
 	for (int64_t now = clock_now_ns(); now < end && !worker_over(s->w); now = clock_now_ns()) {
 		int n = udp_stream_due(s, now);

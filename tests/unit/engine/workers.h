@@ -97,7 +97,7 @@ struct run {
 	int flows, intervals;
 	pid_t victim; /* killed at the first interval */
 	int64_t killed_ns;
-	int stop_fd; /* written at the first interval */
+	int stop_fd; /* written at the second interval */
 };
 
 static inline int on_connected(void *arg, const json_t *flows, struct err *err)
@@ -115,7 +115,7 @@ static inline void on_interval(void *arg, const json_t *interval)
 
 	(void)interval;
 	run->intervals++;
-	if (run->stop_fd)
+	if (run->stop_fd && run->intervals == 2) /* both sides are surely in the window by then */
 		eventfd_write(run->stop_fd, 1);
 	if (run->victim && !run->killed_ns) {
 		run->killed_ns = clock_now_ns();

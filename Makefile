@@ -23,13 +23,14 @@ Q   = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2);)
 
 # Layers, lowest first; each may use those that its line names (ci/layers checks the includes).
-LAYERS := base stats engine tools model shaper plan kernel lab harness report cli
+LAYERS := base stats engine tools model shaper relay plan kernel lab harness report cli
 DIR_base := core/base
 DIR_stats := core/stats
 DIR_engine := core/engine
 DIR_tools := core/tools
 DIR_model := emulator/model
 DIR_shaper := emulator/shaper
+DIR_relay := emulator/relay
 DIR_plan := emulator/plan
 DIR_kernel := emulator/kernel
 DIR_lab := emulator/lab
@@ -42,12 +43,13 @@ USES_engine := stats base
 USES_tools := stats base
 USES_model := base
 USES_shaper := model base
+USES_relay := model stats base
 USES_plan := shaper model base
 USES_kernel := base
-USES_lab := kernel plan shaper model base
-USES_harness := tools engine stats lab kernel plan shaper model base
-USES_report := harness tools engine stats lab kernel plan shaper model base
-USES_cli := report harness tools engine stats lab kernel plan shaper model base
+USES_lab := kernel plan relay shaper model stats base
+USES_harness := tools engine lab kernel plan relay shaper model stats base
+USES_report := harness tools engine lab kernel plan relay shaper model stats base
+USES_cli := report harness tools engine lab kernel plan relay shaper model stats base
 
 PROGRAM    := $(BUILD)/vpclab
 MAN        := $(BUILD)/vpclab.1

@@ -101,8 +101,8 @@ static json_t *links_json(const struct source *s)
 				      json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", l->name, "a",
 						w->nodes.v[w->devs.v[l->dev_a].node].name, "b",
 						w->nodes.v[w->devs.v[l->dev_b].node].name, "ab",
-						rate_json(s, &l->ab, l->shaper_ab), "ba",
-						rate_json(s, &l->ba, l->shaper_ba)));
+						rate_json(s, &l->ab.rate, l->shaper_ab), "ba",
+						rate_json(s, &l->ba.rate, l->shaper_ba)));
 	return list;
 }
 
@@ -210,8 +210,8 @@ static void print_links(const struct source *s, struct strbuf *out)
 		columns_add(&c, l->name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_a].node].name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_b].node].name);
-		add_rate(&c, s, &l->ab, l->shaper_ab);
-		add_rate(&c, s, &l->ba, l->shaper_ba);
+		add_rate(&c, s, &l->ab.rate, l->shaper_ab);
+		add_rate(&c, s, &l->ba.rate, l->shaper_ba);
 	}
 	columns_print(&c, "", out);
 	columns_done(&c);

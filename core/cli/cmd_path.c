@@ -25,8 +25,9 @@ static const char *device_name(const struct wire *w, int dev)
 
 static const struct wire_rate *hop_rate(const struct wire *w, const struct path_hop *h)
 {
-	return h->shaper >= 0 && w->devs.v[h->shaper].egress.bps ? &w->devs.v[h->shaper].egress
-								 : NULL;
+	return h->shaper >= 0 && w->devs.v[h->shaper].egress.rate.bps
+		   ? &w->devs.v[h->shaper].egress.rate
+		   : NULL;
 }
 
 static json_t *hops_json(const struct wire *w, const struct path *p)

@@ -47,7 +47,7 @@ static bool is_topology(const char *name, const char *text, size_t len)
 	bool is;
 
 	problems_init(&p);
-	topology_free(topology_parse(name, text, len, NULL, 0, &p));
+	topology_free(topology_parse(&(struct topology_source){.main = {name, text, len}}, &p));
 	is = !problems_count(&p);
 	problems_done(&p);
 	return is;

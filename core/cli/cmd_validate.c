@@ -23,7 +23,8 @@ static void check_topology(const char *name, const char *text, size_t len, const
 			   size_t n_sets, const struct scenario *scenario, struct problems *p)
 {
 	struct compile_options o = {.machine = MACHINE_DEFAULT};
-	struct topology *t = topology_parse(name, text, len, sets, n_sets, p);
+	struct topology *t =
+	    topology_parse(&(struct topology_source){{name, text, len}, sets, n_sets, NULL, 0}, p);
 	struct wire w;
 
 	if (!problems_count(p)) {

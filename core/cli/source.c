@@ -30,8 +30,10 @@ static void compile(struct source *s, const struct option_list *sets, struct pro
 {
 	const char *name = str_eq(s->path, "-") ? "standard input" : s->path;
 
-	s->topology =
-	    topology_parse(name, s->text, s->len, sets ? sets->v : NULL, sets ? sets->n : 0, p);
+	s->topology = topology_parse(
+	    &(struct topology_source){
+		{name, s->text, s->len}, sets ? sets->v : NULL, sets ? sets->n : 0, NULL, 0},
+	    p);
 	if (problems_count(p))
 		return;
 	wire_done(&s->wire);

@@ -69,7 +69,10 @@ static int read_topology(struct bench *b, struct problems *p, struct err *err)
 		problems_add(p, s->topology_at, "%s", err->text);
 		return err_input(err, "the topology of %s cannot be read", s->file);
 	}
-	b->topology = topology_parse(s->topology, b->text, b->len, s->sets.v, s->sets.n, p);
+	b->topology = topology_parse(
+	    &(struct topology_source){
+		{s->topology, b->text, b->len}, s->sets.v, s->sets.n, NULL, 0},
+	    p);
 	if (problems_count(p))
 		return err_input(err, "%s has problems", s->topology);
 	return 0;

@@ -61,7 +61,7 @@ static int64_t waiting(const struct wire *w, const json_t *snapshot, const struc
 		const json_t *dev, *qdisc;
 		size_t i;
 
-		if (d->egress.bps <= 0)
+		if (d->egress.rate.bps <= 0)
 			continue;
 		dev = json_object_get(devices_of(snapshot, w->nodes.v[d->node].name), d->name);
 		json_array_foreach(json_object_get(dev, "qdiscs"), i, qdisc)
@@ -122,7 +122,7 @@ int queues_wait(const struct queues_at *at, int64_t deadline_ns, struct err *err
 
 	nodes_init(&nodes, w);
 	VEC_FOREACH (d, &w->devs)
-		if (d->egress.bps > 0)
+		if (d->egress.rate.bps > 0)
 			nodes_add(&nodes, w, d->node);
 	nodes_add(&nodes, w, at->there->dst_node);
 	int r = wait_idle(at, &nodes, deadline_ns, err);

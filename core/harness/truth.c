@@ -87,12 +87,12 @@ static void add_way(const struct wire_dev *d, const struct path *p, int shaper,
 		if (hop->shaper != shaper)
 			continue;
 		if (!acks) {
-			load->data += (double)charged_packet(t, d->egress.basis, out->mtu, out,
+			load->data += (double)charged_packet(t, d->egress.rate.basis, out->mtu, out,
 							     hop->encap_bytes);
 			continue;
 		}
 		load->ack_bytes =
-		    truth_charged(d->egress.basis, truth_headers(t), hop->encap_bytes);
+		    truth_charged(d->egress.rate.basis, truth_headers(t), hop->encap_bytes);
 		load->acks += (double)load->ack_bytes / SEGMENTS_PER_ACK;
 	}
 }
@@ -126,7 +126,7 @@ static void consider(const struct wire *w, int shaper, const struct load *load,
 		     struct truth_predicted *out)
 {
 	const struct wire_dev *d = &w->devs.v[shaper];
-	double bytes_per_s = (double)d->egress.bps / 8;
+	double bytes_per_s = (double)d->egress.rate.bps / 8;
 	double low = bytes_per_s / (load->data + load->acks), high = bytes_per_s / load->data;
 
 	if (!out->known || high < out->high_pps)
@@ -137,8 +137,8 @@ static void consider(const struct wire *w, int shaper, const struct load *load,
 	out->low_pps = low;
 	out->charged_bytes = (int64_t)load->data;
 	out->ack_bytes = load->ack_bytes;
-	out->rate_bps = d->egress.bps;
-	out->basis = d->egress.basis;
+	out->rate_bps = d->egress.rate.bps;
+	out->basis = d->egress.rate.basis;
 	name_link(w, d, out);
 }
 
@@ -171,7 +171,7 @@ void truth_predict(const struct wire *w, const struct path *forward, const struc
 	VEC_FOREACH (hop, &forward->hops) {
 		struct load load;
 
-		if (hop->shaper < 0 || w->devs.v[hop->shaper].egress.bps <= 0)
+		if (hop->shaper < 0 || w->devs.v[hop->shaper].egress.rate.bps <= 0)
 			continue;
 		load_of(&w->devs.v[hop->shaper], hop->shaper, forward, back, t, out, &load);
 		consider(w, hop->shaper, &load, out);

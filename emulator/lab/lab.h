@@ -93,6 +93,18 @@ int lab_call(const struct lab *lab, const char *node,
 /* Compares the kernel's state with the plan. One line of text per difference; *n 0 = as planned. */
 int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, struct err *err);
 
+/*
+ * Changes a running lab to what its topology says with these overrides ("path=value", as for
+ * `vpclab up --set`) after those it has: rates, caps, queues and impairments of links and vNICs
+ * that are built so that they can change. Everything that changes is changed in one step per
+ * namespace, without a gap in which a packet passes unshaped and without emptying queues where the
+ * kernel allows; the state then has the overrides. All or nothing: on an error the lab is as it
+ * was. `what` gets one line per change. ERR_INPUT: the overrides are wrong, or would need other
+ * devices than the lab has (then the error says what to declare in the topology).
+ */
+int lab_change(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
+	       struct err *err);
+
 /* What this kernel and user can do, measured: fills what compile needs. Takes about 50 ms. */
 int lab_measure_machine(struct machine *m, struct err *err);
 

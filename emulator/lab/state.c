@@ -215,7 +215,8 @@ static int compile(const json_t *state, const char *const *sets, size_t n, struc
 	if (!text || !source)
 		return err_fail(err, EPROTO, "the lab's state does not hold its topology");
 	problems_init(&problems);
-	t = topology_parse(source, text, strlen(text), sets, n, &problems);
+	t = topology_parse(
+	    &(struct topology_source){{source, text, strlen(text)}, sets, n, NULL, 0}, &problems);
 	if (problems_count(&problems) == 0) {
 		topology_compile(t, &o, w, &problems);
 		if (problems_count(&problems))

@@ -62,8 +62,49 @@ struct cloud_rate {
 	struct mark at, queue_at;
 };
 
+/* What a link's direction or a card carries. Marks have no file where nothing was given. */
+struct cloud_shape {
+	struct cloud_rate rate;
+	struct wire_pps pps; /* pps 0: not given */
+	struct mark pps_at;
+};
+
+struct cloud_impair { /* impair.given: something was declared */
+	struct wire_impair impair;
+	struct mark at;
+	struct cloud_text trace; /* file of a delivery trace, as written; read by the checks */
+};
+
+enum cloud_direction { DIRECTION_EACH, DIRECTION_SUM, DIRECTION_EGRESS };
+
+/* A vNIC's caps, by profile or in place; what is in place overrides the profile's. */
+struct cloud_caps {
+	struct cloud_rate rate;
+	struct wire_pps pps;
+	struct mark pps_at;
+	enum cloud_direction direction;
+	struct mark direction_at;
+	struct wire_queues queues; /* count 0: not given */
+	struct mark queues_at;
+	int64_t flow_bps; /* 0: not given */
+	struct mark flow_at;
+	int64_t connections; /* 0: not given */
+	struct mark connections_at;
+	struct cloud_num mtu;
+};
+
+struct cloud_profile {	  /* of the topology's own `profiles`, or of a profile file */
+	const char *name; /* "aliyun/ecs.g7a.large"; of the topology's own: as written there */
+	struct mark at;
+	struct cloud_caps caps;
+	const char *source, *date, *note; /* or NULL */
+	int vcpu;
+	double memory_gib; /* 0: not known */
+};
+
 struct cloud_fabric {
-	struct cloud_rate nic; /* of every host, both directions */
+	struct cloud_shape nic;	    /* of every host, both directions */
+	struct cloud_impair impair; /* of what each host sends */
 	struct cloud_num mtu;
 	struct cloud_cidr cidr; /* of the hosts' own addresses */
 	bool bridge_netfilter;	/* bridged packets also cross the hosts' iptables hooks */
@@ -73,7 +114,7 @@ struct cloud_host {
 	const char *name;
 	struct mark at;
 	enum bridge_engine engine;
-	struct cloud_rate nic; /* instead of the fabric's */
+	struct cloud_shape nic; /* instead of the fabric's */
 };
 
 enum network_type { NETWORK_FLAT, NETWORK_VPC };
@@ -88,6 +129,7 @@ struct cloud_network {
 	struct cloud_text l2;	 /* flat: name of its layer 2; NULL: the shared one */
 	struct cloud_ref router; /* vpc */
 	struct cloud_num vni;	 /* vpc */
+	struct cloud_num vlan;	 /* flat: 802.1Q tag between the hosts; 0: untagged */
 	bool has_overlay;
 	struct mark overlay_at;
 };
@@ -107,8 +149,8 @@ struct cloud_vnic {
 	struct cloud_ref network;
 	struct cloud_ip address[CLOUD_FAMILIES];
 	struct cloud_mac mac;
-	struct cloud_num mtu;
-	struct cloud_rate rate;
+	struct cloud_ref profile; /* index: in topology.profiles */
+	struct cloud_caps caps;	  /* resolved: the profile's with what is in place over it */
 };
 
 struct cloud_vm { /* or `count` VMs that are alike */
@@ -163,10 +205,15 @@ struct cloud_end {
 	const char *ifname;
 };
 
+enum cloud_via { VIA_AUTO, VIA_NETEM, VIA_RELAY }; /* who impairs: auto is netem where it can */
+
 struct cloud_link {
 	struct mark at;
 	struct cloud_end end[2];
-	struct cloud_rate dir[2]; /* what end 0 sends, what end 1 sends */
+	struct cloud_shape dir[2];     /* what end 0 sends, what end 1 sends */
+	struct cloud_impair impair[2]; /* likewise */
+	enum cloud_via via;
+	struct mark via_at;
 	struct cloud_num mtu;
 };
 
@@ -183,8 +230,10 @@ struct topology {
 	VEC(struct cloud_eip) eips;
 	VEC(struct cloud_node) nodes;
 	VEC(struct cloud_link) links;
-	int n_vms;  /* instances, `count` taken out */
-	bool sound; /* no problem was found: may be compiled */
+	VEC(struct cloud_profile) profiles; /* the topology's own, then those of files in use */
+	int64_t scale_num, scale_den;	    /* 1/1 unless said; num <= den */
+	int n_vms;			    /* instances, `count` taken out */
+	bool sound;			    /* no problem was found: may be compiled */
 };
 
 int cloud_vm_count(const struct cloud_vm *vm); /* how many VMs it makes, at least 1 */

@@ -36,14 +36,14 @@ static void choose_modes(struct compile *c)
 	bool any = false;
 
 	for (size_t i = 0; t->hosts.n > 1 && i < t->hosts.n; i++)
-		see_rate(c, &t->hosts.v[i].nic, &any);
+		see_rate(c, &t->hosts.v[i].nic.rate, &any);
 	VEC_FOREACH (vm, &t->vms) {
 		VEC_FOREACH (v, &vm->vnics)
-			see_rate(c, &v->rate, &any);
+			see_rate(c, &v->caps.rate, &any);
 	}
 	VEC_FOREACH (l, &t->links) {
-		see_rate(c, &l->dir[0], &any);
-		see_rate(c, &l->dir[1], &any);
+		see_rate(c, &l->dir[0].rate, &any);
+		see_rate(c, &l->dir[1].rate, &any);
 	}
 	c->shaped = any && !c->o->unshaped;
 }

@@ -47,7 +47,7 @@ int compile_dev_new(struct compile *c, const struct compile_dev *spec)
 	d->mtu = spec->mtu;
 	d->peer = -1;
 	d->master = spec->master;
-	d->egress_link = -1;
+	d->egress_link = d->netem_link = d->lower = -1;
 	return (int)c->w->devs.n - 1;
 }
 
@@ -183,6 +183,7 @@ int compile_dev_link(struct compile *c, const char *name, int a, int b)
 	l->dev_a = a;
 	l->dev_b = b;
 	l->shaper_ab = l->shaper_ba = -1;
+	l->middle[0] = l->middle[1] = l->span[0] = l->span[1] = -1;
 	return (int)c->w->links.n - 1;
 }
 
@@ -190,11 +191,11 @@ void compile_dev_shape(struct compile *c, int dev, int link, bool ba)
 {
 	struct wire_link *l = &c->w->links.v[link];
 	struct wire_dev *d = &c->w->devs.v[dev];
-	const struct wire_rate *rate = ba ? &l->ba : &l->ab;
+	const struct wire_rate *rate = ba ? &l->ba.rate : &l->ab.rate;
 
 	if (!rate->bps)
 		return;
-	d->egress = *rate;
+	d->egress.rate = *rate;
 	d->egress_link = link;
 	d->egress_ba = ba;
 	*(ba ? &l->shaper_ba : &l->shaper_ab) = dev;

@@ -86,7 +86,8 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	link = compile_dev_link(
 	    c, arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n), nic,
 	    nic + 1);
-	c->w->links.v[link].ab = c->w->links.v[link].ba = compile_dev_rate(c, &h->nic);
+	c->w->links.v[link].ab.rate = c->w->links.v[link].ba.rate =
+	    compile_dev_rate(c, &h->nic.rate);
 	/* Both ends forward what others sent, so each shapes its own egress, as a card's queue. */
 	compile_dev_shape(c, nic, link, false);
 	compile_dev_shape(c, nic + 1, link, true);

@@ -161,7 +161,7 @@ static void add_link(struct compile *c, const struct cloud_link *l, const int *n
 		    .mtu = l->mtu.v ? l->mtu.v : CLOUD_MTU,
 		    .master = bridges[n],
 		};
-		rate[i] = compile_dev_rate(c, &l->dir[i]);
+		rate[i] = compile_dev_rate(c, &l->dir[i].rate);
 	}
 	if (needs_middle(&e, rate)) {
 		add_middle(c, &e, middle);
@@ -170,8 +170,8 @@ static void add_link(struct compile *c, const struct cloud_link *l, const int *n
 		e.dev[1] = e.dev[0] + 1;
 	}
 	link = compile_dev_link(c, link_name(c, l), e.dev[0], e.dev[1]);
-	c->w->links.v[link].ab = rate[0];
-	c->w->links.v[link].ba = rate[1];
+	c->w->links.v[link].ab.rate = rate[0];
+	c->w->links.v[link].ba.rate = rate[1];
 	for (int i = 0; i < 2; i++) {
 		/* What end i sends leaves the middle by the device towards the other end. */
 		bool own = e.node[i]->kind != NODE_MACHINE;

@@ -97,7 +97,8 @@ static void add_vnic_link(struct compile *c, const struct vnic *v, const int dev
 			       : arena_printf(&c->w->arena, "%s vNIC", v->name);
 	int link = compile_dev_link(c, name, devs[0], c->shaped ? devs[1] : devs[3]);
 
-	c->w->links.v[link].ab = c->w->links.v[link].ba = compile_dev_rate(c, &v->cloud->rate);
+	c->w->links.v[link].ab.rate = c->w->links.v[link].ba.rate =
+	    compile_dev_rate(c, &v->cloud->caps.rate);
 	if (!c->shaped)
 		return;
 	compile_dev_shape(c, devs[2], link, false); /* what the VM sends leaves by TAPOUT */
@@ -161,7 +162,7 @@ static void add_vnic(struct compile *c, struct vnic *v, bool has_default[CLOUD_F
 	mine->network = v->cloud->network.index;
 	v->nth = v->index ? arena_printf(&c->scratch, "-%d", v->index + 1) : "";
 	v->bridge = compile_bridge(c, v->self->host, mine->network);
-	v->mtu = v->cloud->mtu.v ? v->cloud->mtu.v : c->nets[mine->network].mtu;
+	v->mtu = v->cloud->caps.mtu.v ? v->cloud->caps.mtu.v : c->nets[mine->network].mtu;
 	add_vnic_devs(c, v, devs);
 	mine->dev = devs[0];
 	mine->port = devs[3];

@@ -92,12 +92,13 @@ static const char *edge_label(struct graph *g, const int *redirect, const int *l
 		int peer = w->devs.v[dev].peer,
 		    index = link_of[dev] >= 0 ? link_of[dev] : link_of[peer];
 
-		if (index >= 0 && (w->links.v[index].ab.bps || w->links.v[index].ba.bps)) {
+		if (index >= 0 &&
+		    (w->links.v[index].ab.rate.bps || w->links.v[index].ba.rate.bps)) {
 			const struct wire_link *l = &w->links.v[index];
 			bool forward = l->dev_a == dev || l->dev_b == peer;
 
-			return rates_text(&g->arena, forward ? &l->ab : &l->ba,
-					  forward ? &l->ba : &l->ab);
+			return rates_text(&g->arena, forward ? &l->ab.rate : &l->ba.rate,
+					  forward ? &l->ba.rate : &l->ab.rate);
 		}
 		if (redirect[peer] < 0)
 			break;

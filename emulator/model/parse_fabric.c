@@ -28,7 +28,7 @@ void parse_fabric(struct parse *ps, const struct yaml_node *n)
 	struct cloud_fabric *f = &ps->t->fabric;
 
 	parse_keys_check(&parse_keys_fabric, map, ps->p);
-	read_nic(ps, yaml_get(map, "nic"), &f->nic);
+	read_nic(ps, yaml_get(map, "nic"), &f->nic.rate);
 	parse_value_mtu(ps, yaml_get(map, "mtu"), &f->mtu);
 	parse_value_delay(ps, yaml_get(map, "delay"));
 	read_cidr(ps, yaml_get(map, "cidr"), &f->cidr);
@@ -50,7 +50,7 @@ static void read_host(struct parse *ps, const struct yaml_pair *pair)
 	parse_keys_check(&parse_keys_host, map, ps->p);
 	parse_value_enum(ps, yaml_get(map, "bridge"), "bridge", bridges, &engine);
 	h->engine = (enum bridge_engine)engine;
-	read_nic(ps, yaml_get(map, "nic"), &h->nic);
+	read_nic(ps, yaml_get(map, "nic"), &h->nic.rate);
 }
 
 void parse_fabric_hosts(struct parse *ps, const struct yaml_node *n)

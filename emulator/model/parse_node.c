@@ -247,10 +247,10 @@ static void read_link(struct parse *ps, const struct yaml_node *n)
 
 	parse_keys_check(&parse_keys_link, map, ps->p);
 	good = read_ends(ps, map, &link);
-	parse_value_rate(ps, map, &link.dir[0]);
+	parse_value_rate(ps, map, &link.dir[0].rate);
 	link.dir[1] = link.dir[0];
-	read_direction(ps, yaml_get(map, "ab"), "ab", &link.dir[0]);
-	read_direction(ps, yaml_get(map, "ba"), "ba", &link.dir[1]);
+	read_direction(ps, yaml_get(map, "ab"), "ab", &link.dir[0].rate);
+	read_direction(ps, yaml_get(map, "ba"), "ba", &link.dir[1].rate);
 	parse_value_mtu(ps, yaml_get(map, "mtu"), &link.mtu);
 	parse_value_delay(ps, yaml_get(map, "delay"));
 	if (good)

@@ -13,8 +13,8 @@ static void read_vnic(struct parse *ps, const struct yaml_node *map, struct clou
 	parse_keys_check(&parse_keys_vnic, map, ps->p);
 	if (yaml_get(map, "network"))
 		out->network = parse_value_ref(ps, yaml_get(map, "network"), "network");
-	parse_value_rate(ps, map, &out->rate);
-	parse_value_mtu(ps, yaml_get(map, "mtu"), &out->mtu);
+	parse_value_rate(ps, map, &out->caps.rate);
+	parse_value_mtu(ps, yaml_get(map, "mtu"), &out->caps.mtu);
 	parse_value_ips(ps, yaml_get(map, "address"), "address", out->address);
 	parse_value_mac(ps, yaml_get(map, "mac"), &out->mac);
 }
@@ -49,14 +49,14 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 {
 	const struct yaml_node *one = yaml_get(map, "network"), *many = yaml_get(map, "networks");
 	const struct yaml_node *full = yaml_get(map, "vnics"), *vnic = yaml_get(map, "vnic");
-	struct cloud_vnic common = {.network.index = -1, .rate.rate.basis = BASIS_L3};
+	struct cloud_vnic common = {.network.index = -1, .caps.rate.rate.basis = BASIS_L3};
 	const struct yaml_node *mode = yaml_get(map, "mode");
 
 	if (mode) {
 		struct yaml_pair pair = {.key = "mode", .value = (struct yaml_node *)mode};
 		struct yaml_node only = {.kind = YAML_MAP, .pairs = {.v = &pair, .n = 1}};
 
-		parse_value_rate(ps, &only, &common.rate);
+		parse_value_rate(ps, &only, &common.caps.rate);
 	}
 	read_vnic(ps, parse_value_map_of(ps, vnic, "vnic", "rate"), &common);
 	if (!!one + !!many + !!full + !!common.network.name != 1) {

@@ -27,7 +27,7 @@ struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *
 	    .dev_in = in,
 	    .dev_out = out,
 	    .encap_bytes = p->encap_bytes,
-	    .shaper = out >= 0 && walk->w->devs.v[out].egress.bps ? out : -1,
+	    .shaper = out >= 0 && walk->w->devs.v[out].egress.rate.bps ? out : -1,
 	};
 	return hop;
 }

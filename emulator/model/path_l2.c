@@ -153,6 +153,8 @@ static bool frame_out(struct search *s, int dev)
 		return tunnel_out(s, dev);
 	case DEV_BRIDGE:
 		return bridge_out(s, dev, -1);
+	case DEV_VLAN:
+		return false;
 	}
 	return false;
 }

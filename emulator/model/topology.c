@@ -90,8 +90,7 @@ static bool parse_sections(struct parse *ps, const struct yaml_node *root)
 	return whole;
 }
 
-struct topology *topology_parse(const char *name, const char *text, size_t len,
-				const char *const *sets, size_t n_sets, struct problems *p)
+struct topology *topology_parse(const struct topology_source *src, struct problems *p)
 {
 	struct topology *t = mem_zalloc(sizeof(*t));
 	struct parse ps = {.t = t, .p = p};
@@ -99,10 +98,11 @@ struct topology *topology_parse(const char *name, const char *text, size_t len,
 	const struct yaml_node *root;
 
 	arena_init(&t->arena);
-	if (yaml_parse(&t->yaml, name, text, len, p) < 0)
+	t->scale_num = t->scale_den = 1;
+	if (yaml_parse(&t->yaml, src->main.name, src->main.text, src->main.len, p) < 0)
 		return t;
-	for (size_t i = 0; i < n_sets; i++)
-		topology_set(&t->yaml, sets[i], p);
+	for (size_t i = 0; i < src->n_sets; i++)
+		topology_set(&t->yaml, src->sets[i], p);
 	root = t->yaml.root;
 	if (root->kind == YAML_NULL) {
 		problems_add(p, root->at, "the file is empty");
@@ -111,7 +111,7 @@ struct topology *topology_parse(const char *name, const char *text, size_t len,
 	if (!yaml_want_map(root, "topology", p))
 		return t;
 	parse_keys_check(&parse_keys_topology, root, p);
-	parse_head(&ps, root, name);
+	parse_head(&ps, root, src->main.name);
 	if (parse_sections(&ps, root)) {
 		if (!t->hosts.n && !t->nodes.n)
 			problems_add(p, root->at,

@@ -18,10 +18,18 @@ struct machine {
 	int64_t exact_max_bps; /* `mode: auto` picks exact up to this rate, fast above */
 	bool ovs_kernel;       /* OVS: the kernel datapath is there */
 	bool ovs_tun;	       /* OVS: /dev/net/tun can be opened (else the dummy datapath) */
+	bool netem;	       /* else the relay impairs */
+	bool police;	       /* act_police and matchall; else a shaper without a queue */
+	bool vlan;	       /* 802.1Q devices; else a wire of its own for each VLAN */
 };
 #define MACHINE_DEFAULT                                                                            \
-	((struct machine){                                                                         \
-	    .slip_ns = 1000000, .exact_max_bps = 1000000000, .ovs_kernel = true, .ovs_tun = true})
+	((struct machine){.slip_ns = 1000000,                                                      \
+			  .exact_max_bps = 1000000000,                                             \
+			  .ovs_kernel = true,                                                      \
+			  .ovs_tun = true,                                                         \
+			  .netem = true,                                                           \
+			  .police = true,                                                          \
+			  .vlan = true})
 
 struct compile_options {
 	struct machine machine;
@@ -30,13 +38,37 @@ struct compile_options {
 
 struct topology; /* the cloud model: emulator/model/cloud.h */
 
+struct topology_file {
+	const char *name, *text;
+	size_t len;
+};
+
 /*
- * Reads topology text (`name` is what problems call it). `sets` are "path=value" overrides of
- * scalars ("vms.client.host=h2"), applied before checking. Gives a topology also when there are
- * problems (then it must only be freed). The caller frees it with topology_free().
+ * A topology and what belongs to it: `main.name` is what problems call it; `sets` are "path=value"
+ * overrides ("vms.client.host=h2"), applied before checking; `files` are the other files that it
+ * names (topology_needs()), read by the caller.
  */
-struct topology *topology_parse(const char *name, const char *text, size_t len,
-				const char *const *sets, size_t n_sets, struct problems *p);
+struct topology_source {
+	struct topology_file main;
+	const char *const *sets;
+	size_t n_sets;
+	const struct topology_file *files;
+	size_t n_files;
+};
+
+/*
+ * The other files that a topology, with its overrides, names: "profiles/aliyun.yaml" for a profile
+ * "aliyun/…" (looked for in the topology's own folder, then among the shipped ones), and its
+ * delivery traces (relative to its own folder). Names live in `a`; they are those by which `files`
+ * must give them. What cannot be read of it yet is topology_parse()'s to tell.
+ */
+struct topology_needs {
+	VEC(const char *) names;
+};
+void topology_needs(const struct topology_source *src, struct arena *a, struct topology_needs *out);
+
+/* Gives a topology also when there are problems (then it must only be freed). */
+struct topology *topology_parse(const struct topology_source *src, struct problems *p);
 void topology_free(struct topology *t);
 
 /* Compiles. Adds problems that only show here (address exhausted, …). `w` is initialised here;

@@ -391,21 +391,24 @@ static void check_vnic(const struct topology *t, const struct cloud_vm *vm,
 	    v->network.index >= 0 ? &t->networks.v[v->network.index] : NULL;
 	int mtu = n ? cloud_network_mtu(t, n) : CLOUD_MTU;
 
-	if (v->mtu.v > mtu)
-		problems_add(p, v->mtu.at, "vm '%s': an MTU of %d is more than its network's %d",
-			     vm->name, v->mtu.v, mtu);
-	if (v->mtu.v && v->mtu.v < IPV6_MTU_MIN && n && n->cidr[CLOUD_V6].prefix.ip.family)
-		problems_add(p, v->mtu.at, "vm '%s': IPv6 needs an MTU of at least %d, this is %d",
-			     vm->name, IPV6_MTU_MIN, v->mtu.v);
-	check_rate(&v->rate, v->mtu.v ? v->mtu.v : mtu, p);
+	if (v->caps.mtu.v > mtu)
+		problems_add(p, v->caps.mtu.at,
+			     "vm '%s': an MTU of %d is more than its network's %d", vm->name,
+			     v->caps.mtu.v, mtu);
+	if (v->caps.mtu.v && v->caps.mtu.v < IPV6_MTU_MIN && n &&
+	    n->cidr[CLOUD_V6].prefix.ip.family)
+		problems_add(p, v->caps.mtu.at,
+			     "vm '%s': IPv6 needs an MTU of at least %d, this is %d", vm->name,
+			     IPV6_MTU_MIN, v->caps.mtu.v);
+	check_rate(&v->caps.rate, v->caps.mtu.v ? v->caps.mtu.v : mtu, p);
 }
 
 static void check_rates(const struct topology *t, struct problems *p)
 {
 	if (!t->hosts.n)
-		check_rate(&t->fabric.nic, cloud_fabric_mtu(t), p);
+		check_rate(&t->fabric.nic.rate, cloud_fabric_mtu(t), p);
 	VEC_FOREACH (h, &t->hosts)
-		check_rate(&h->nic, cloud_fabric_mtu(t), p);
+		check_rate(&h->nic.rate, cloud_fabric_mtu(t), p);
 	VEC_FOREACH (n, &t->networks)
 		check_network_mtu(t, n, p);
 	VEC_FOREACH (vm, &t->vms) {
@@ -414,7 +417,7 @@ static void check_rates(const struct topology *t, struct problems *p)
 	}
 	VEC_FOREACH (l, &t->links) {
 		for (int i = 0; i < 2; i++)
-			check_rate(&l->dir[i], l->mtu.v ? l->mtu.v : CLOUD_MTU, p);
+			check_rate(&l->dir[i].rate, l->mtu.v ? l->mtu.v : CLOUD_MTU, p);
 	}
 }
 

@@ -11,6 +11,7 @@ void wire_init(struct wire *w)
 {
 	*w = (struct wire){0};
 	arena_init(&w->arena);
+	w->scale_num = w->scale_den = 1;
 }
 
 void wire_done(struct wire *w)
@@ -77,6 +78,11 @@ const char *wire_node_kind_name(enum node_kind kind)
 	};
 
 	return names[kind];
+}
+
+bool wire_shape_any(const struct wire_shape *s)
+{
+	return s->rate.bps || s->pps.pps || s->queues.bps_each || s->queues.pps_each || s->flow_bps;
 }
 
 const char *wire_basis_name(enum rate_basis basis)

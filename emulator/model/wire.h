@@ -43,17 +43,20 @@ struct wire_node {
 	VEC(struct wire_sysctl) sysctls;
 };
 
-enum dev_kind { DEV_VETH, DEV_BRIDGE, DEV_VXLAN };
+enum dev_kind { DEV_VETH, DEV_BRIDGE, DEV_VXLAN, DEV_VLAN };
 
 enum dev_role {
 	ROLE_OTHER,
 	ROLE_VNIC,   /* inside the VM: eth0, … */
 	ROLE_TAP,    /* host's end of a vNIC, not a bridge port itself */
 	ROLE_TAPOUT, /* host's side of the tap, towards the bridge (its peer is ROLE_PORT) */
+	ROLE_CAP,    /* of the pair through which both directions of a vNIC go where one cap
+		      * counts their sum; its egress has the cap, its peer tells them apart */
 	ROLE_PORT,   /* bridge port */
 	ROLE_UPLINK, /* host's NIC on the fabric */
 	ROLE_BRIDGE,
-	ROLE_MIDDLE, /* in NODE_WIRES */
+	ROLE_MIDDLE, /* in NODE_WIRES: the other end of a link's end */
+	ROLE_SPAN,   /* in NODE_WIRES: of the pair between two middles, see struct wire_link */
 };
 
 struct wire_addr { /* the first of each network is the source; VIPs come after it */
@@ -72,13 +75,71 @@ enum {
 enum rate_basis { BASIS_L1, BASIS_L2, BASIS_L3 };
 enum shape_mode { SHAPE_AUTO, SHAPE_EXACT, SHAPE_FAST };
 
-struct wire_rate { /* as declared; bps 0 = unshaped */
+struct wire_rate { /* as declared, scaled; bps 0 = unshaped */
 	int64_t bps;
 	enum rate_basis basis;
 	enum shape_mode mode; /* after compile never SHAPE_AUTO */
 	int64_t queue_bytes;  /* 0: queue_ns, or chosen by the shaper */
 	int64_t queue_ns;
+	bool police;	      /* what is over the rate is dropped at once, nothing waits */
+	int64_t police_bytes; /* police: depth of its bucket; 0: chosen by the shaper */
+	int64_t burst_bps;    /* 0, or more than bps: the rate while there is credit */
+	int64_t credit_ns;    /* how long full credit lasts at burst_bps: the bucket holds
+			       * (burst_bps - bps) x credit_ns, and fills at bps - used */
 };
+
+/* Packets a second: one wire frame is one packet, so whatever has one is exact. */
+struct wire_pps {
+	int64_t pps;   /* 0: no cap */
+	bool police;   /* drop what is over at once; else it waits in the queue of the rate */
+	int64_t burst; /* packets that may pass at once; 0: chosen by the shaper */
+};
+
+struct wire_queues {	  /* flows are hashed to queues */
+	int count;	  /* 0 or 1: one */
+	int64_t bps_each; /* 0: no cap of its own */
+	int64_t pps_each;
+};
+
+struct wire_shape {	       /* what one direction carries at most */
+	struct wire_rate rate; /* its basis and mode count for all that follows too */
+	struct wire_pps pps;
+	struct wire_queues queues;
+	int64_t flow_bps; /* of one flow (5-tuple); 0: no cap */
+};
+bool wire_shape_any(const struct wire_shape *s); /* is there any limit in it? */
+
+enum wire_jitter { JITTER_NORMAL, JITTER_UNIFORM, JITTER_PARETO };
+enum wire_loss { LOSS_NONE, LOSS_RANDOM, LOSS_EVERY, LOSS_BURSTS, LOSS_AFTER };
+
+/* What happens to packets on the way, after the rate, in this order: black hole, flap, loss,
+ * corruption, duplication, trace, delay and jitter, reordering. Shares are parts per million. */
+struct wire_impair {
+	bool given; /* anything of it was declared, even `delay: 0s` */
+	int64_t delay_ns;
+	int64_t jitter_ns; /* normal: standard deviation; uniform: half width; pareto: scale */
+	enum wire_jitter jitter;
+	int jitter_correlation_ppm;
+	enum wire_loss loss;
+	int loss_ppm, loss_correlation_ppm; /* LOSS_RANDOM */
+	int64_t loss_every;		    /* LOSS_EVERY: exactly each Nth */
+	int64_t loss_after;		    /* LOSS_AFTER: all but the first N */
+	/* LOSS_BURSTS, Gilbert-Elliott: from good to bad, from bad to good, loss in each */
+	int to_bad_ppm, to_good_ppm, bad_loss_ppm, good_loss_ppm;
+	int duplication_ppm;
+	int reordering_ppm; /* share of packets that arrive late by RFC 4737's definition */
+	int corruption_ppm; /* one bit of the packet is flipped */
+	int64_t flap_up_ns, flap_down_ns; /* 0: always up; the first period is up */
+	int64_t black_hole;	 /* IP packets longer than this vanish without a word; 0: none */
+	const int64_t *trace_ms; /* mahimahi: times of delivery of up to 1,504 bytes each, rising;
+				  * the last one is the period */
+	size_t trace_n;
+	const char *trace_file; /* as written */
+	uint64_t seed;
+};
+
+/* Who does it. */
+enum impair_engine { IMPAIR_NONE, IMPAIR_NETEM, IMPAIR_RELAY };
 
 struct wire_dev {
 	int node;
@@ -98,10 +159,16 @@ struct wire_dev {
 	int vni, vxlan_port;
 	struct ip vxlan_local;
 	VEC(struct ip) vxlan_remotes; /* head-end replication: one all-zero FDB entry each */
-	/* egress shaper of this device; bps 0 = none */
-	struct wire_rate egress;
+	/* DEV_VLAN: 802.1Q on top of another device of the same namespace */
+	int vlan, lower;
+	int tx_queues, rx_queues; /* DEV_VETH; 0: the kernel's default */
+	/* egress shaper of this device; empty = none */
+	struct wire_shape egress;
 	int egress_link; /* which wire_link's direction it realises, or -1 */
 	bool egress_ba;	 /* … the direction b→a of it */
+	/* netem at its egress: which wire_link's impairment it realises, or -1 */
+	int netem_link;
+	bool netem_ba;
 };
 
 struct wire_route {
@@ -158,13 +225,30 @@ struct wire_nat {
 /*
  * A link as the user declared it. Direction ab carries what a sends. `shaper_ab` is the device
  * whose egress realises the rate (-1 unshaped): a's own where a forwards (host, switch, router),
- * else a middle device in NODE_WIRES, or the tap for a vNIC's cap.
+ * else a span in NODE_WIRES, or the tap for a vNIC's cap; both directions the same ROLE_CAP where
+ * `sum`.
+ *
+ * Links between machines with a rate, and all links with an impairment, have a middle:
+ *
+ *   a ── MIDDLE a   ⇉ fwd ⇉  SPAN 1 ── SPAN 2  ⇉ impairment ⇉   MIDDLE b ── b
+ *                   ⇇ impairment ⇇             ⇇ fwd ⇇
+ *
+ * What a sends leaves by SPAN 1, whose egress has the rate, then meets the impairment on the way
+ * to MIDDLE b: netem at MIDDLE b's egress behind a fwd, or the relay, which takes packets at SPAN 2
+ * and puts them out at MIDDLE b. The other way likewise with SPAN 2 and MIDDLE a.
  */
 struct wire_link {
 	const char *name; /* "h1 uplink", "client vNIC", "r-b" */
+	const char *path; /* of its map in the topology, for changes: "links.1", "vms.web.vnic" */
 	int dev_a, dev_b;
-	struct wire_rate ab, ba;
+	struct wire_shape ab, ba;
+	bool sum; /* one cap counts both directions: ab and ba are the same */
 	int shaper_ab, shaper_ba;
+	int64_t connections; /* a vNIC's: at most so many at once; 0: no cap */
+	struct wire_impair impair_ab, impair_ba;
+	enum impair_engine engine; /* for both directions */
+	int middle[2], span[2];	   /* devices; -1: it has none */
+	const char *profile;	   /* a vNIC's: "aliyun/ecs.g7a.large", or NULL */
 };
 
 /* Who may be an endpoint of a measurement, and by which address it is reached. */
@@ -187,6 +271,8 @@ struct wire {
 	VEC(struct wire_nat) nats;
 	VEC(struct wire_link) links;
 	VEC(struct wire_endpoint) endpoints;
+	/* Rates, packets/s and credit bytes above are the declared ones times num/den. */
+	int64_t scale_num, scale_den;
 };
 
 void wire_init(struct wire *w);

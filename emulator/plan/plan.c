@@ -177,6 +177,8 @@ static void add_link(struct build *b, size_t dev)
 		op->vxlan.port = d->vxlan_port;
 		op->vxlan.local = d->vxlan_local;
 		return;
+	case DEV_VLAN:
+		return;
 	}
 }
 
@@ -262,11 +264,11 @@ static void add_shaper(struct build *b, size_t dev)
 	const struct wire_dev *d = &b->w->devs.v[dev];
 	struct op *op;
 
-	if (!d->egress.bps)
+	if (!d->egress.rate.bps)
 		return;
 	op = add_dev(b, OP_TBF, PHASE_CONFIG, dev);
-	shaper_tbf(&d->egress, d->mtu, b->m, &op->tbf);
-	op->asked = &d->egress;
+	shaper_tbf(&d->egress.rate, d->mtu, b->m, &op->tbf);
+	op->asked = &d->egress.rate;
 	op->mtu = d->mtu;
 }
 
@@ -414,7 +416,7 @@ static void add_ovs(struct build *b, int node)
 
 		if (is_ovs_bridge(b->w, d->master))
 			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)d->master)->ovs.shaped =
-			    d->egress.bps > 0;
+			    d->egress.rate.bps > 0;
 	}
 	add_arpreplies(b, node, PHASE_OVS);
 	GROUP_FOREACH (i, &b->flows, node)

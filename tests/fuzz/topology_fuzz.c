@@ -37,7 +37,7 @@ static void check(const struct wire *w)
 		require(!d->altname || keyset_add_text(&names, d->node, d->altname, 0));
 		require(!d->alias || strlen(d->alias) < 256);
 		require(d->kind != DEV_VETH || w->devs.v[d->peer].peer == d - w->devs.v);
-		require(!d->egress.bps || d->egress.mode != SHAPE_AUTO);
+		require(!d->egress.rate.bps || d->egress.rate.mode != SHAPE_AUTO);
 	}
 	VEC_FOREACH (r, &w->routes)
 		require(w->devs.v[r->dev].node == r->node);
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct wire w;
 
 	problems_init(&p);
-	t = topology_parse("fuzz", (const char *)data, size, NULL, 0, &p);
+	t = topology_parse(&(struct topology_source){.main = {"fuzz", (const char *)data, size}},
+			   &p);
 	for (int unshaped = 0; unshaped < 2; unshaped++) {
 		o.unshaped = unshaped;
 		topology_compile(t, &o, &w, &p);

@@ -23,7 +23,8 @@ static inline void make_plan(const char *path, struct lab_plan *p)
 
 	problems_init(&p->problems);
 	sandbox_ok(&err, file_read(path, &text, &len, &err));
-	struct topology *t = topology_parse(path, text, len, NULL, 0, &p->problems);
+	struct topology *t =
+	    topology_parse(&(struct topology_source){.main = {path, text, len}}, &p->problems);
 	topology_compile(t, &o, &p->wire, &p->problems);
 	topology_free(t);
 	if (problems_count(&p->problems)) {

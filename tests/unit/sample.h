@@ -131,7 +131,8 @@ static inline int sample_link(struct wire *w, const char *name, int a, int b, in
 	l->name = name;
 	l->dev_a = a;
 	l->dev_b = b;
-	l->ab = l->ba = (struct wire_rate){.bps = bps, .basis = BASIS_L1, .mode = SHAPE_EXACT};
+	l->ab.rate = l->ba.rate =
+	    (struct wire_rate){.bps = bps, .basis = BASIS_L1, .mode = SHAPE_EXACT};
 	l->shaper_ab = bps ? a : -1;
 	l->shaper_ba = bps ? b : -1;
 	if (bps) {

@@ -241,7 +241,8 @@ static void check_path(const char *ends, const char *want)
 	if (file_read("topologies/zstack.yaml", &file, &len, &err))
 		fail_msg("%s", err.text);
 	struct scenario *s = parse_text(text, &p);
-	struct topology *t = topology_parse("zstack.yaml", file, len, NULL, 0, &p);
+	struct topology *t =
+	    topology_parse(&(struct topology_source){.main = {"zstack.yaml", file, len}}, &p);
 	topology_compile(t, &o, &w, &p);
 	scenario_check(s, &w, &p);
 	problems_print(&p, &out);

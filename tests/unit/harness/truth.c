@@ -20,7 +20,7 @@ static int add_shaper(struct bed *b, int64_t bps, enum rate_basis basis)
 	struct wire_dev *d = VEC_ADD(&b->w.arena, &b->w.devs);
 
 	*d = (struct wire_dev){.name = "eth0", .egress_link = -1, .peer = -1, .master = -1};
-	d->egress = (struct wire_rate){.bps = bps, .basis = basis, .mode = SHAPE_EXACT};
+	d->egress.rate = (struct wire_rate){.bps = bps, .basis = basis, .mode = SHAPE_EXACT};
 	return (int)b->w.devs.n - 1;
 }
 

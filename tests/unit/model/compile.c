@@ -42,12 +42,12 @@ static void test_uplinks(void **state)
 	link = lab_link(&l, "h1 uplink");
 	assert_int_equal(link->dev_a, lab_dev(&l, "h1", "nic"));
 	assert_int_equal(link->dev_b, lab_dev(&l, "fabric", "h1"));
-	assert_int_equal(link->ab.bps, 1000000000);
-	assert_int_equal(link->ab.basis, BASIS_L1);
-	assert_int_equal(link->ab.mode, SHAPE_EXACT);
+	assert_int_equal(link->ab.rate.bps, 1000000000);
+	assert_int_equal(link->ab.rate.basis, BASIS_L1);
+	assert_int_equal(link->ab.rate.mode, SHAPE_EXACT);
 	assert_int_equal(link->shaper_ab, link->dev_a);
 	assert_int_equal(link->shaper_ba, link->dev_b);
-	assert_int_equal(l.w.devs.v[link->dev_b].egress.bps, 1000000000);
+	assert_int_equal(l.w.devs.v[link->dev_b].egress.rate.bps, 1000000000);
 	assert_true(l.w.devs.v[link->dev_b].egress_ba);
 	assert_false(l.w.devs.v[link->dev_a].egress_ba);
 	lab_done(&l);
@@ -72,7 +72,7 @@ static void test_tap(void **state)
 			 "dup to \"client-out\"\ndrop\n");
 	lab_expect_chain(&l, "h1", "netdev tap", "from-client-out", "fwd to \"client-tap\"\n");
 	link = lab_link(&l, "client vNIC");
-	assert_int_equal(link->ab.bps, 0);
+	assert_int_equal(link->ab.rate.bps, 0);
 	assert_int_equal(link->shaper_ab, -1);
 	assert_int_equal(link->dev_b, lab_dev(&l, "h1", "client-tap"));
 	assert_int_equal(lab_dev_at(&l, "client", "eth0")->offloads_off,
@@ -90,9 +90,9 @@ static void test_vnic_rate(void **state)
 	lab_init(&l, "version: 1\nhosts: {h: {}}\nnetworks: {net: {cidr: 10.0.0.0/24}}\n"
 		     "vms: {a: {network: net, vnic: {rate: 10mbit, queue: 20ms}}}\n");
 	link = lab_link(&l, "a vNIC");
-	assert_int_equal(link->ab.bps, 10000000);
-	assert_int_equal(link->ab.basis, BASIS_L3); /* as clouds meter */
-	assert_int_equal(link->ab.queue_ns, 20000000);
+	assert_int_equal(link->ab.rate.bps, 10000000);
+	assert_int_equal(link->ab.rate.basis, BASIS_L3); /* as clouds meter */
+	assert_int_equal(link->ab.rate.queue_ns, 20000000);
 	/* What the VM sends leaves by the tap's bridge side, what it gets by the tap. */
 	assert_int_equal(link->shaper_ab, lab_dev(&l, "h", "a-out"));
 	assert_int_equal(link->shaper_ba, lab_dev(&l, "h", "a-tap"));
@@ -110,10 +110,10 @@ static void test_unshaped(void **state)
 	(void)state;
 	lab_init_with(&l, text, &o, NULL);
 	VEC_FOREACH (d, &l.w.devs)
-		assert_int_equal(d->egress.bps, 0);
+		assert_int_equal(d->egress.rate.bps, 0);
 	VEC_FOREACH (link, &l.w.links) {
-		assert_int_equal(link->ab.bps, 0);
-		assert_int_equal(link->ab.mode, SHAPE_EXACT);
+		assert_int_equal(link->ab.rate.bps, 0);
+		assert_int_equal(link->ab.rate.mode, SHAPE_EXACT);
 		assert_int_equal(link->shaper_ab, -1);
 	}
 	/* No tap, but single frames as in the shaped twin. */
@@ -132,16 +132,16 @@ static void test_modes(void **state)
 
 	(void)state;
 	lab_init(&l, text);
-	assert_int_equal(lab_link(&l, "h1 uplink")->ab.mode, SHAPE_FAST);
+	assert_int_equal(lab_link(&l, "h1 uplink")->ab.rate.mode, SHAPE_FAST);
 	assert_int_equal(lab_dev_at(&l, "a", "eth0")->offloads_off, 0);
 	lab_done(&l);
 	lab_init_with(&l, text, &o, "fabric.nic.mode=exact");
-	assert_int_equal(lab_link(&l, "h1 uplink")->ab.mode, SHAPE_EXACT);
+	assert_int_equal(lab_link(&l, "h1 uplink")->ab.rate.mode, SHAPE_EXACT);
 	assert_true(lab_dev_at(&l, "a", "eth0")->offloads_off & OFFLOAD_TSO);
 	lab_done(&l);
 	o.machine.exact_max_bps = INT64_C(100000000000);
 	lab_init_with(&l, text, &o, NULL);
-	assert_int_equal(lab_link(&l, "h1 uplink")->ab.mode, SHAPE_EXACT);
+	assert_int_equal(lab_link(&l, "h1 uplink")->ab.rate.mode, SHAPE_EXACT);
 	lab_done(&l);
 }
 
@@ -254,7 +254,7 @@ static void test_other_l2(void **state)
 	assert_int_equal(lab_dev_at(&l, "h1", "nic2")->master, lab_dev(&l, "h1", "br-s"));
 	assert_int_equal(lab_dev_at(&l, "h1", "nic2")->peer, lab_dev(&l, "fabric", "h1-2"));
 	assert_int_equal(lab_dev_at(&l, "fabric", "h1-2")->master, lab_dev(&l, "fabric", "br1"));
-	assert_int_equal(lab_link(&l, "h1 uplink 2")->ab.bps, 1000000000);
+	assert_int_equal(lab_link(&l, "h1 uplink 2")->ab.rate.bps, 1000000000);
 	/* Who has no member has no uplink. */
 	assert_int_equal(wire_find_dev(&l.w, lab_node(&l, "h3"), "nic2"), -1);
 	lab_done(&l);
@@ -292,16 +292,16 @@ static void test_dumbbell(void **state)
 			  "10.0.2.0/24 dev eth2 src 10.0.2.254\n");
 	assert_string_equal(lab_sysctl(&l, "r", "net/ipv4/ip_forward"), "1");
 	link = lab_link(&l, "a-r");
-	assert_int_equal(link->ab.bps, 0);
+	assert_int_equal(link->ab.rate.bps, 0);
 	assert_int_equal(l.w.devs.v[link->dev_a].peer, link->dev_b);
 	link = lab_link(&l, "r-b");
-	assert_int_equal(link->ab.basis, BASIS_L2);
-	assert_int_equal(link->ab.queue_ns, 20000000);
+	assert_int_equal(link->ab.rate.basis, BASIS_L2);
+	assert_int_equal(link->ab.rate.queue_ns, 20000000);
 	/* The router shapes itself; what the machine sends is shaped after it left the machine. */
 	assert_int_equal(link->shaper_ab, lab_dev(&l, "r", "eth2"));
 	assert_int_equal(link->shaper_ba, lab_dev(&l, "wires", "r-eth2"));
 	assert_int_equal(lab_dev_at(&l, "b", "eth1")->peer, lab_dev(&l, "wires", "b-eth1"));
-	assert_int_equal(lab_dev_at(&l, "b", "eth1")->egress.bps, 0);
+	assert_int_equal(lab_dev_at(&l, "b", "eth1")->egress.rate.bps, 0);
 	lab_expect_chain(&l, "wires", "netdev wires", "from-b-eth1", "fwd to \"r-eth2\"\n");
 	lab_expect_chain(&l, "wires", "netdev wires", "from-r-eth2", "fwd to \"b-eth1\"\n");
 	assert_int_equal(wire_find_endpoint(&l.w, "b")->node, lab_node(&l, "b"));
@@ -319,9 +319,9 @@ static void test_directions(void **state)
 		     "l3}}\n"
 		     "  - {endpoints: [\"b:e1\", \"a:e1\"], ab: {rate: 5mbit}}\n"
 		     "  - {endpoints: [\"a:e2\", \"s:p1\"], mtu: 9000, ba: {rate: 5mbit}}\n");
-	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ab.bps, 10000000);
-	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.bps, 1000000);
-	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.basis, BASIS_L3);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ab.rate.bps, 10000000);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.rate.bps, 1000000);
+	assert_int_equal(lab_link(&l, "a:e0-b:e0")->ba.rate.basis, BASIS_L3);
 	assert_int_equal(lab_link(&l, "a:e0-b:e0")->shaper_ab, lab_dev(&l, "wires", "b-e0"));
 	assert_int_equal(lab_link(&l, "a:e0-b:e0")->shaper_ba, lab_dev(&l, "wires", "a-e0"));
 	assert_int_equal(lab_link(&l, "b:e1-a:e1")->shaper_ba, -1);

@@ -25,7 +25,7 @@ static void diagnose(const char *name, const char *text, size_t len, struct strb
 	struct wire w;
 
 	problems_init(&p);
-	t = topology_parse(name, text, len, NULL, 0, &p);
+	t = topology_parse(&(struct topology_source){.main = {name, text, len}}, &p);
 	topology_compile(t, &o, &w, &p);
 	problems_print(&p, out);
 	wire_done(&w);
@@ -98,7 +98,10 @@ static void test_sets(void **state)
 		struct topology *t;
 
 		problems_init(&p);
-		t = topology_parse("x.yaml", good, strlen(good), &cases[i].set, 1, &p);
+		t = topology_parse(&(struct topology_source){.main = {"x.yaml", good, strlen(good)},
+							     .sets = &cases[i].set,
+							     .n_sets = 1},
+				   &p);
 		problems_print(&p, &out);
 		assert_string_equal(strbuf_text(&out), cases[i].want);
 		topology_free(t);

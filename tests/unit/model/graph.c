@@ -70,7 +70,8 @@ static void test_no_line_too_long(void **state)
 	problems_init(&problems);
 	if (file_read("topologies/zstack.yaml", &text, &len, &err))
 		fail_msg("%s", err.text);
-	t = topology_parse("zstack.yaml", text, len, NULL, 0, &problems);
+	t = topology_parse(&(struct topology_source){.main = {"zstack.yaml", text, len}},
+			   &problems);
 	topology_compile(t, &o, &w, &problems);
 	assert_int_equal(problems_count(&problems), 0);
 	picture_text = picture(&w, "text");
@@ -99,7 +100,7 @@ static void test_two_rates(void **state)
 
 	(void)state;
 	sample_init(&s, ENGINE_LINUX);
-	s.w.links.v[0].ba.bps = 0;
+	s.w.links.v[0].ba.rate.bps = 0;
 	text = picture(&s.w, "mermaid");
 	check_has(text, "|\"→ 100 Mbit/s l1, ← unshaped\"|");
 	free(text);

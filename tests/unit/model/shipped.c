@@ -49,10 +49,10 @@ static void check_wire(const struct wire *w)
 			assert_int_equal(w->devs.v[d->master].kind, DEV_BRIDGE);
 			assert_int_equal(w->devs.v[d->master].node, d->node);
 		}
-		if (d->egress.bps) {
+		if (d->egress.rate.bps) {
 			const struct wire_link *l = &w->links.v[d->egress_link];
 
-			assert_int_not_equal(d->egress.mode, SHAPE_AUTO);
+			assert_int_not_equal(d->egress.rate.mode, SHAPE_AUTO);
 			assert_int_equal(d->egress_ba ? l->shaper_ba : l->shaper_ab, i);
 		}
 	}

@@ -39,7 +39,8 @@ static void plan_topology(const struct variant *v, struct wire *w, struct plan *
 	if (file_read(path, &text, &len, &err))
 		fail_msg("%s", err.text);
 	problems_init(&problems);
-	t = topology_parse(path, text, len, v->sets, v->n_sets, &problems);
+	t = topology_parse(
+	    &(struct topology_source){{path, text, len}, v->sets, v->n_sets, NULL, 0}, &problems);
 	if (!problems_count(&problems))
 		topology_compile(t, &o, w, &problems);
 	if (problems_count(&problems)) {

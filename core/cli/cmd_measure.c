@@ -88,13 +88,19 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 	enum metric_unit unit = packets ? METRIC_PPS : METRIC_BPS;
 	char a[64], b[64], c[64];
 
-	if (!p->known)
+	if (!p->known) {
+		if (p->unknown[0])
+			strbuf_addf(out, "  %-16s nothing: %s\n", "predicted", p->unknown);
 		return;
+	}
 	if (m->spec.engine.test == TEST_THROUGHPUT)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
-	units_format_rate(c, sizeof(c), (double)p->rate_bps);
+	if (p->limit == LIMIT_PACKETS)
+		metric_format(c, sizeof(c), METRIC_PPS, p->limit_value);
+	else
+		units_format_rate(c, sizeof(c), (double)p->rate_bps);
 	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
@@ -152,9 +158,17 @@ static void print_metrics(const struct measurement *m, struct strbuf *out)
 		strbuf_addf(out, "  %-16s ", metric->name);
 		bool cpu = str_eq(metric->name, "cpu_per_packet") && m->sample.cpu_missing;
 
-		metric_format(text, sizeof(text), metric->unit, metric->get(&m->sample));
+		double value = metric->get(&m->sample);
+
+		metric_format(text, sizeof(text), metric->unit, value);
 		text_pad(out, text, 14);
-		strbuf_addf(out, "  %s\n", cpu ? m->sample.cpu_missing : metric->help);
+		strbuf_addf(out, "  %s", cpu ? m->sample.cpu_missing : metric->help);
+		if (truth_scaled(&m->predicted) &&
+		    (metric->unit == METRIC_BPS || metric->unit == METRIC_PPS))
+			strbuf_addf(out, "; at full size %s",
+				    metric_format(text, sizeof(text), metric->unit,
+						  truth_full_size(&m->predicted, value)));
+		strbuf_addc(out, '\n');
 	}
 }
 

@@ -109,6 +109,7 @@ static void describe_traffic(const struct attempt_spec *s, const struct engine_s
 	    .timestamps = true,
 	    .payload = e->size,
 	    .opposite = s->opposite,
+	    .streams = e->streams,
 	};
 	if (e->test != TEST_UDP_STREAM)
 		return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * truth: what an ideal meter would read. Header arithmetic over a path of the wire model, and the
- * comparison of the kernel's two counters with each other and with the engine's claim. Reads
- * nothing from the kernel itself and knows no verdicts. Called by pair.c.
+ * truth: header arithmetic, and the comparison of the kernel's two counters with each other and
+ * with the engine's claim. What the model predicts is truth_predict.c's. Reads nothing from the
+ * kernel itself and knows no verdicts. Called by attempt.c.
  */
 #include "core/harness/truth.h"
 
@@ -20,14 +20,22 @@ enum {
 	L1_LEAST = 84,	  /* the 64-byte minimum frame with preamble and gap */
 	IPV4_HEADER = 20,
 	IPV6_HEADER = 40,
-	IPV6_FRAGMENT = 8,
 	TCP_HEADER = 20,
 	TCP_TIMESTAMPS = 12,
 	UDP_HEADER = 8,
-	SEGMENTS_PER_ACK = 2, /* RFC 1122, 4.2.3.2: at least one for every second full segment */
 };
 
-static int ip_header(const struct truth_traffic *t)
+bool truth_scaled(const struct truth_predicted *p)
+{
+	return p->scale_num > 0 && p->scale_num != p->scale_den;
+}
+
+double truth_full_size(const struct truth_predicted *p, double rate)
+{
+	return truth_scaled(p) ? rate * (double)p->scale_den / (double)p->scale_num : rate;
+}
+
+int truth_ip_header(const struct truth_traffic *t)
 {
 	return t->family == AF_INET6 ? IPV6_HEADER : IPV4_HEADER;
 }
@@ -35,8 +43,8 @@ static int ip_header(const struct truth_traffic *t)
 int truth_headers(const struct truth_traffic *t)
 {
 	if (t->protocol == IPPROTO_UDP)
-		return ip_header(t) + UDP_HEADER;
-	return ip_header(t) + TCP_HEADER + (t->timestamps ? TCP_TIMESTAMPS : 0);
+		return truth_ip_header(t) + UDP_HEADER;
+	return truth_ip_header(t) + TCP_HEADER + (t->timestamps ? TCP_TIMESTAMPS : 0);
 }
 
 int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes)
@@ -53,130 +61,6 @@ int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes)
 		return bytes > L1_LEAST ? bytes : L1_LEAST;
 	}
 	return bytes;
-}
-
-/* One packet of the flow with all its fragments (RFC 791, RFC 8200: multiples of 8 bytes). */
-static int64_t charged_packet(const struct truth_traffic *t, enum rate_basis basis, int mtu,
-			      const struct truth_predicted *out, int encap)
-{
-	int64_t ip_bytes = out->payload_bytes + truth_headers(t), sum = 0;
-	int headers = ip_header(t) + (t->family == AF_INET6 ? IPV6_FRAGMENT : 0);
-	int64_t left = ip_bytes - ip_header(t), most = (mtu - headers) & ~7;
-
-	if (ip_bytes <= mtu || most <= 0)
-		return truth_charged(basis, ip_bytes, encap);
-	for (; left > 0; left -= most)
-		sum += truth_charged(basis, (left < most ? left : most) + headers, encap);
-	return sum;
-}
-
-struct load {		   /* what one direction of one link carries for each packet of the flow */
-	double data, acks; /* charged bytes */
-	int64_t ack_bytes; /* one acknowledgement */
-};
-
-/*
- * Adds what crosses `shaper` on its way along `p`: full packets, or acknowledgements, of which
- * there is one for every second packet.
- */
-static void add_way(const struct wire_dev *d, const struct path *p, int shaper,
-		    const struct truth_traffic *t, const struct truth_predicted *out,
-		    struct load *load, bool acks)
-{
-	VEC_FOREACH (hop, &p->hops) {
-		if (hop->shaper != shaper)
-			continue;
-		if (!acks) {
-			load->data += (double)charged_packet(t, d->egress.rate.basis, out->mtu, out,
-							     hop->encap_bytes);
-			continue;
-		}
-		load->ack_bytes =
-		    truth_charged(d->egress.rate.basis, truth_headers(t), hop->encap_bytes);
-		load->acks += (double)load->ack_bytes / SEGMENTS_PER_ACK;
-	}
-}
-
-static void load_of(const struct wire_dev *d, int shaper, const struct path *forward,
-		    const struct path *back, const struct truth_traffic *t,
-		    const struct truth_predicted *out, struct load *load)
-{
-	bool acks = t->protocol == IPPROTO_TCP && back;
-
-	*load = (struct load){0};
-	add_way(d, forward, shaper, t, out, load, false);
-	if (acks)
-		add_way(d, back, shaper, t, out, load, true);
-	if (!t->opposite || !back)
-		return;
-	add_way(d, back, shaper, t, out, load, false);
-	if (acks)
-		add_way(d, forward, shaper, t, out, load, true);
-}
-
-static void name_link(const struct wire *w, const struct wire_dev *d, struct truth_predicted *out)
-{
-	const char *name = d->egress_link >= 0 ? w->links.v[d->egress_link].name : d->name;
-
-	snprintf(out->link, sizeof(out->link), "%s", name);
-}
-
-/* One shaper on the way; keeps the tightest. */
-static void consider(const struct wire *w, int shaper, const struct load *load,
-		     struct truth_predicted *out)
-{
-	const struct wire_dev *d = &w->devs.v[shaper];
-	double bytes_per_s = (double)d->egress.rate.bps / 8;
-	double low = bytes_per_s / (load->data + load->acks), high = bytes_per_s / load->data;
-
-	if (!out->known || high < out->high_pps)
-		out->high_pps = high;
-	if (out->known && low >= out->low_pps)
-		return;
-	out->known = true;
-	out->low_pps = low;
-	out->charged_bytes = (int64_t)load->data;
-	out->ack_bytes = load->ack_bytes;
-	out->rate_bps = d->egress.rate.bps;
-	out->basis = d->egress.rate.basis;
-	name_link(w, d, out);
-}
-
-static void finish(const struct truth_traffic *t, struct truth_predicted *out)
-{
-	double bits = (double)out->payload_bytes * 8;
-
-	if (t->offered_pps > 0 && (!out->known || t->offered_pps < out->low_pps)) {
-		out->known = true;
-		out->low_pps = out->high_pps = t->offered_pps;
-		snprintf(out->link, sizeof(out->link), "the sender's own rate");
-		out->rate_bps = (int64_t)(t->offered_pps * bits);
-		out->charged_bytes = out->ack_bytes = 0;
-	}
-	out->pps = out->low_pps;
-	out->goodput_bps = out->pps * bits;
-	out->low_bps = out->low_pps * bits;
-	out->high_bps = out->high_pps * bits;
-	if (out->ack_bytes)
-		out->assumption = "acks: 1 per 2 segments";
-}
-
-void truth_predict(const struct wire *w, const struct path *forward, const struct path *back,
-		   const struct truth_traffic *t, struct truth_predicted *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->mtu = forward->mtu;
-	out->payload_bytes =
-	    t->protocol == IPPROTO_UDP ? t->payload : forward->mtu - truth_headers(t);
-	VEC_FOREACH (hop, &forward->hops) {
-		struct load load;
-
-		if (hop->shaper < 0 || w->devs.v[hop->shaper].egress.rate.bps <= 0)
-			continue;
-		load_of(&w->devs.v[hop->shaper], hop->shaper, forward, back, t, out, &load);
-		consider(w, hop->shaper, &load, out);
-	}
-	finish(t, out);
 }
 
 static int64_t tolerance(int64_t of, int64_t least)

@@ -18,13 +18,27 @@ struct truth_traffic {
 	bool timestamps;    /* TCP: 12 bytes of options in each segment (RFC 7323) */
 	int64_t payload;    /* UDP: bytes of a datagram; TCP: 0, segments are full */
 	bool opposite;	    /* an equal flow runs the other way at the same time */
+	int streams;	    /* 5-tuples that share it; 0 counts as 1 */
 	double offered_pps; /* UDP: what the sender offers; 0 = more than the path carries */
+};
+
+enum truth_limit {
+	LIMIT_RATE,    /* bits per second */
+	LIMIT_PACKETS, /* packets per second */
+	LIMIT_QUEUE,   /* what one of several queues may carry */
+	LIMIT_FLOW,    /* what one flow may carry */
+	LIMIT_TRACE,   /* a delivery trace */
+	LIMIT_SENDER,  /* what the sender offers */
 };
 
 /* What limits the flow, and what it carries then. Rates are those of payload. */
 struct truth_predicted {
-	bool known;	    /* false: no shaper is on the way, so only the machine limits it */
-	double goodput_bps; /* the point prediction */
+	bool known; /* false: see `unknown` */
+	/* Why nothing is predicted: what is on the way has no simple answer. Empty: no shaper is on
+	 * the way, so only the machine limits it. */
+	char unknown[160];
+	enum truth_limit limit;
+	double goodput_bps;	  /* the point prediction */
 	double low_bps, high_bps; /* with the stated assumption, and without it */
 	double pps;		  /* datagrams or full segments a second, for goodput_bps */
 	double low_pps, high_pps;
@@ -36,19 +50,30 @@ struct truth_predicted {
 	char link[64]; /* the limiting link's name */
 	int64_t rate_bps;
 	enum rate_basis basis;
-	const char *assumption; /* NULL, or in words */
+	const char *assumption; /* NULL, or in words, why low and high differ */
+	double delivered_share; /* UDP: of what the limit lets pass; less than 1 where links lose */
+	double limit_value;	/* of `limit`, in bit/s or packets/s */
+	int64_t scale_num, scale_den; /* all figures are those of the model, num/den of full size */
 };
 
-/* Header bytes from the IP header to the payload. */
+/* A rate of the model at the full size of what it models: undoes `scale`. */
+double truth_full_size(const struct truth_predicted *p, double rate);
+bool truth_scaled(const struct truth_predicted *p);
+
+/* Of the IP header alone, and from the IP header to the payload; in bytes. */
+int truth_ip_header(const struct truth_traffic *t);
 int truth_headers(const struct truth_traffic *t);
 
 /* What a shaper of that basis charges for an IP packet of ip_bytes with encap_bytes around it. */
 int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes);
 
 /*
- * `back` is the way of the answers (path_reverse()), or NULL where there are none. ACKs that use
- * the same direction of the same link as the data (a vRouter on one host NIC) take their share: one
- * for every two full segments (RFC 1122, 4.2.3.2).
+ * `back` is the way of the answers (path_reverse()), or NULL where there are none. ACKs that meet
+ * the same limit as the data (a vRouter on one host NIC, a cap on the sum of both directions) take
+ * their share: one for every two full segments (RFC 1122, 4.2.3.2).
+ *
+ * UDP loses its share on each impaired link after that link's limit. TCP answers loss, reordering,
+ * corruption and policers in ways of its own: where the path has any, nothing is predicted.
  */
 void truth_predict(const struct wire *w, const struct path *forward, const struct path *back,
 		   const struct truth_traffic *t, struct truth_predicted *out);

@@ -50,13 +50,37 @@ static void unit_key(char *buf, size_t size, const char *name, enum metric_unit 
 		snprintf(buf, size, "%s_%s", name, suffix);
 }
 
+/* Figures are those of the model; these two turn them into full size. */
+static void json_scale(json_t *o, const struct truth_predicted *p)
+{
+	if (!truth_scaled(p))
+		return;
+	json_object_set_new(o, "scale",
+			    json_pack("{s:I, s:I}", "num", (json_int_t)p->scale_num, "den",
+				      (json_int_t)p->scale_den));
+	if (p->known)
+		set_number(o, "full_size_goodput_bps", truth_full_size(p, p->goodput_bps));
+}
+
 json_t *json_predicted(const struct truth_predicted *p)
 {
+	static const char *const limits[] = {
+	    [LIMIT_RATE] = "rate", [LIMIT_PACKETS] = "packets", [LIMIT_QUEUE] = "queue",
+	    [LIMIT_FLOW] = "flow", [LIMIT_TRACE] = "trace",	[LIMIT_SENDER] = "sender",
+	};
 	json_t *o;
 
-	if (!p->known)
+	if (!p->known && !p->unknown[0])
 		return json_null();
 	o = json_object();
+	json_scale(o, p);
+	if (!p->known) {
+		set_text(o, "unknown", p->unknown);
+		return o;
+	}
+	set_text(o, "limit", limits[p->limit]);
+	set_number(o, "limit_value", p->limit_value);
+	set_number(o, "delivered_share", p->delivered_share);
 	set_number(o, "goodput_bps", p->goodput_bps);
 	set_number(o, "low_bps", p->low_bps);
 	set_number(o, "high_bps", p->high_bps);
@@ -188,6 +212,11 @@ json_t *json_sample(const struct run_sample *run)
 	return o;
 }
 
+static bool is_rate(const struct metric *m)
+{
+	return m->unit == METRIC_BPS || m->unit == METRIC_PPS;
+}
+
 static json_t *json_metrics(const struct run_result *r, const struct run_cell *c)
 {
 	const struct scenario_measure *m = &r->scenario->measures.v[c->measure];
@@ -206,6 +235,8 @@ static json_t *json_metrics(const struct run_result *r, const struct run_cell *c
 		json_t *o = json_object();
 		set_int(o, "runs", (int64_t)s.n);
 		set_number(o, "value", s.mean);
+		if (is_rate(metric) && truth_scaled(&c->predicted) && !m->unshaped)
+			set_number(o, "full_size", truth_full_size(&c->predicted, s.mean));
 		set_number(o, "half_width", s.half_width);
 		set_number(o, "stddev", s.stddev);
 		set_number(o, "min", s.min);

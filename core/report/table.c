@@ -20,7 +20,14 @@ enum {
 };
 
 /* What a row shows of a cell. */
-enum row_kind { ROW_METRIC, ROW_PAIR, ROW_PREDICTED, ROW_COUNTED, ROW_REFERENCE };
+enum row_kind {
+	ROW_METRIC,
+	ROW_PAIR,
+	ROW_FULL, /* what a scaled model's figure is at full size */
+	ROW_PREDICTED,
+	ROW_COUNTED,
+	ROW_REFERENCE
+};
 
 struct row {
 	unsigned tests;
@@ -42,6 +49,10 @@ static const struct row rows[] = {
     {STREAM, ROW_METRIC, "goodput", "Mbit/s", 1e6, 1, "goodput", NULL},
     {UDP, ROW_METRIC, "goodput", "Mbit/s", 1e6, 1, "goodput", NULL},
     {UDP, ROW_METRIC, "packets", "kpps", 1e3, 1, "pps", NULL},
+    {IX, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "average", NULL},
+    {STREAM, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "goodput", NULL},
+    {UDP, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "goodput", NULL},
+    {UDP, ROW_FULL, "full size", "kpps", 1e3, 0, "pps", NULL},
     {IX, ROW_PREDICTED, "predicted", "Mbit/s", 1e6, 1, "average", NULL},
     {STREAM, ROW_PREDICTED, "predicted", "Mbit/s", 1e6, 1, "goodput", NULL},
     {UDP, ROW_PREDICTED, "predicted", "kpps", 1e3, 1, "pps", NULL},
@@ -119,6 +130,10 @@ static void print_cell(const struct run_result *r, const struct run_cell *c, con
 		strbuf_add(out, " / ");
 		print_number(out, row, second.mean);
 		break;
+	case ROW_FULL:
+		result_summary(c, m, measure->repeat.confidence, &first);
+		print_number(out, row, truth_full_size(&c->predicted, first.mean));
+		break;
 	case ROW_PREDICTED:
 		print_predicted(r, c, row, m, out);
 		break;
@@ -139,13 +154,16 @@ static bool row_wanted(const struct run_result *r, int measure, const struct row
 
 	if (!(row->tests & METRIC_TEST(test)))
 		return false;
-	if (row->kind != ROW_REFERENCE && row->kind != ROW_PREDICTED && row->kind != ROW_COUNTED)
+	if (row->kind == ROW_METRIC || row->kind == ROW_PAIR)
 		return true;
 	VEC_FOREACH (c, &r->cells) {
 		double point, low, high;
 
 		if (c->measure != measure)
 			continue;
+		if (row->kind == ROW_FULL && truth_scaled(&c->predicted) &&
+		    !r->scenario->measures.v[measure].unshaped)
+			return true;
 		if (row->kind == ROW_PREDICTED && result_predicted(r, c, m, &point, &low, &high))
 			return true;
 		if (row->kind == ROW_COUNTED && !isnan(result_counted(c, m)))

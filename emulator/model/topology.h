@@ -45,9 +45,11 @@ struct topology_file {
 
 /*
  * A topology and what belongs to it: `main.name` is what problems call it; `sets` are "path=value"
- * overrides ("vms.client.host=h2"), applied before checking; `files` are the other files that it
- * names (topology_needs()), read by the caller.
+ * overrides ("vms.client.host=h2"), applied before checking (a value that begins with { or [ is
+ * YAML in flow style, an empty one takes the key away); `files` are the other files that it names
+ * (topology_needs()), read by the caller.
  */
+#define TOPOLOGY_SET_PREFIX "--set " /* how problems name the place of an override */
 struct topology_source {
 	struct topology_file main;
 	const char *const *sets;

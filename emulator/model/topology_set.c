@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * topology_set: "path=value" overrides, put into the document before it is read, so that every
- * check sees them. Only scalars can be set; maps on the way are made where they are missing. Called
- * by topology.c.
+ * check sees them. A value that begins with { or [ is YAML in flow style, any other one is a text;
+ * an empty one takes the key away. Maps on the way are made where they are missing. Called by
+ * topology.c and link_set.c.
  */
 #include <string.h>
 
@@ -88,33 +89,112 @@ static struct yaml_node **step(struct walk *w, struct yaml_node *n, const char *
 	return NULL;
 }
 
-void topology_set(struct yaml *y, const char *assignment, struct problems *p)
+/* A copy of what was read from the value, which stands where the override does. */
+static struct yaml_node *copy(struct walk *w, const struct yaml_node *from)
 {
-	struct walk w = {.y = y, .p = p};
-	const char *equal = strchr(assignment, '=');
-	struct yaml_node **place = &y->root, *value;
-	const char *path;
+	struct yaml_node *n = new_node(w, from->kind);
 
-	w.at.file = arena_printf(&y->arena, "--set %s", assignment);
-	if (!equal || equal == assignment) {
-		problems_add(p, w.at, "write it like vms.client.host=h2");
-		return;
-	}
-	path = arena_strndup(&y->arena, assignment, (size_t)(equal - assignment));
+	n->text = arena_strdup(&w->y->arena, from->text);
+	n->quoted = from->quoted;
+	VEC_FOREACH (item, &from->items)
+		*VEC_ADD(&w->y->arena, &n->items) = copy(w, *item);
+	VEC_FOREACH (pair, &from->pairs)
+		*VEC_ADD(&w->y->arena, &n->pairs) =
+		    (struct yaml_pair){.key = arena_strdup(&w->y->arena, pair->key),
+				       .key_at = w->at,
+				       .value = copy(w, pair->value)};
+	return n;
+}
+
+/* NULL after a problem. */
+static struct yaml_node *flow_value(struct walk *w, const char *text)
+{
+	struct yaml_node *n = NULL;
+	struct problems found;
+	struct yaml y;
+
+	problems_init(&found);
+	yaml_parse(&y, w->at.file, text, strlen(text), &found);
+	if (problems_count(&found))
+		problems_add(w->p, w->at, "%s", found.list.v[0].text);
+	else
+		n = copy(w, y.root);
+	yaml_done(&y);
+	problems_done(&found);
+	return n;
+}
+
+static struct yaml_node *read_value(struct walk *w, const char *text)
+{
+	struct yaml_node *n;
+
+	if (*text == '{' || *text == '[')
+		return flow_value(w, text);
+	n = new_node(w, YAML_SCALAR);
+	n->text = arena_strdup(&w->y->arena, text);
+	return n;
+}
+
+/* Takes the key at the end of the path out of its map; there may be none. */
+static void remove_key(struct walk *w, struct yaml_node *n, const char *path)
+{
+	struct yaml_pair *pair = NULL;
+
 	for (;;) {
-		place = step(&w, *place, &path);
+		if (n->kind == YAML_SEQ) {
+			struct yaml_node **place = step_seq(w, n, &path);
+
+			if (place && !*path)
+				problems_add(w->p, w->at, "an item of a list cannot be taken away");
+			if (!place || !*path)
+				return;
+			n = *place;
+		} else {
+			pair = n->kind == YAML_MAP ? find_pair(n, path) : NULL;
+			if (!pair)
+				return;
+			path += strlen(pair->key);
+			if (!*path)
+				break;
+			n = pair->value;
+		}
+		path++; /* the dot */
+	}
+	size_t after = (size_t)(n->pairs.v + n->pairs.n - (pair + 1));
+	memmove(pair, pair + 1, after * sizeof(*pair)); /* file order stays */
+	n->pairs.n--;
+}
+
+static void put(struct walk *w, const char *path, const char *text)
+{
+	struct yaml_node **place = &w->y->root, *value;
+
+	for (;;) {
+		place = step(w, *place, &path);
 		if (!place)
 			return;
 		if (!*path)
 			break;
 		path++; /* the dot */
 	}
-	if ((*place)->kind == YAML_MAP || (*place)->kind == YAML_SEQ) {
-		problems_add(p, w.at, "only single values can be set, this is %s",
-			     yaml_kind_name(*place));
+	value = read_value(w, text);
+	if (value)
+		*place = value;
+}
+
+void topology_set(struct yaml *y, const char *assignment, struct problems *p)
+{
+	struct walk w = {.y = y, .p = p};
+	const char *equal = strchr(assignment, '='), *path;
+
+	w.at.file = arena_printf(&y->arena, TOPOLOGY_SET_PREFIX "%s", assignment);
+	if (!equal || equal == assignment) {
+		problems_add(p, w.at, "write it like vms.client.host=h2");
 		return;
 	}
-	value = new_node(&w, YAML_SCALAR);
-	value->text = arena_strdup(&y->arena, equal + 1);
-	*place = value;
+	path = arena_strndup(&y->arena, assignment, (size_t)(equal - assignment));
+	if (equal[1])
+		put(&w, path, equal + 1);
+	else
+		remove_key(&w, y->root, path);
 }

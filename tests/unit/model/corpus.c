@@ -82,7 +82,7 @@ static void test_sets(void **state)
 	    {"fabric", "--set fabric: write it like vms.client.host=h2\n1 problem\n"},
 	    {"=x", "--set =x: write it like vms.client.host=h2\n1 problem\n"},
 	    {"fabric.=x", "--set fabric.=x: the path has an empty part\n1 problem\n"},
-	    {"hosts=x", "--set hosts=x: only single values can be set, this is a map\n"
+	    {"hosts=x", "--set hosts=x: 'hosts' must be a map, this is a text\n"
 			"1 problem\n"},
 	    {"version.x=1", "--set version.x=1: nothing can be set below the text '1'\n"
 			    "1 problem\n"},

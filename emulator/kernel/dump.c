@@ -127,6 +127,7 @@ static void dump_link_stats(struct dump_link *l, const struct nlattr *attr)
 	    .rx_bytes = s.rx_bytes,
 	    .rx_dropped = s.rx_dropped,
 	    .rx_errors = s.rx_errors,
+	    .rx_multicast = s.multicast,
 	    .tx_packets = s.tx_packets,
 	    .tx_bytes = s.tx_bytes,
 	    .tx_dropped = s.tx_dropped,

@@ -14,7 +14,7 @@
 #include "emulator/kernel/qdisc.h"
 
 struct dump_stats { /* struct rtnl_link_stats64 */
-	uint64_t rx_packets, rx_bytes, rx_dropped, rx_errors;
+	uint64_t rx_packets, rx_bytes, rx_dropped, rx_errors, rx_multicast;
 	uint64_t tx_packets, tx_bytes, tx_dropped, tx_errors;
 };
 

@@ -13,40 +13,7 @@
 
 #define FIRST_VNI 100 /* of overlays that say none */
 
-/* ---- modes ---- */
-
-static void see_rate(struct compile *c, const struct cloud_rate *r, bool *any)
-{
-	if (!r->rate.bps)
-		return;
-	*any = true;
-	if (r->rate.mode == SHAPE_EXACT ||
-	    (r->rate.mode == SHAPE_AUTO && r->rate.bps <= c->o->machine.exact_max_bps))
-		c->exact = true;
-}
-
-/*
- * One exact link makes the lab's frames single everywhere, since a frame does not know what links
- * it will meet. An unshaped lab has single frames where its shaped twin has them, so that the two
- * compare; it has no taps, since nothing behind them queues.
- */
-static void choose_modes(struct compile *c)
-{
-	const struct topology *t = c->t;
-	bool any = false;
-
-	for (size_t i = 0; t->hosts.n > 1 && i < t->hosts.n; i++)
-		see_rate(c, &t->hosts.v[i].nic.rate, &any);
-	VEC_FOREACH (vm, &t->vms) {
-		VEC_FOREACH (v, &vm->vnics)
-			see_rate(c, &v->caps.rate, &any);
-	}
-	VEC_FOREACH (l, &t->links) {
-		see_rate(c, &l->dir[0].rate, &any);
-		see_rate(c, &l->dir[1].rate, &any);
-	}
-	c->shaped = any && !c->o->unshaped;
-}
+/* ---- offloads ---- */
 
 static unsigned offloads_off(const struct compile *c, const struct wire_dev *d)
 {
@@ -71,6 +38,7 @@ static void set_offloads(struct compile *c)
 		if (c->exact && d->kind != DEV_BRIDGE)
 			d->offloads_off = offloads_off(c, d);
 	}
+	compile_link_offloads(c);
 }
 
 /* ---- layer 2s ---- */
@@ -262,7 +230,7 @@ static void compile_init(struct compile *c)
 	keyset_init(&c->taken);
 	keyset_init(&c->nodes);
 	keyset_init(&c->joined);
-	choose_modes(c);
+	compile_shape_modes(c);
 	init_networks(c);
 	init_hosts(c);
 	choose_underlay(c);
@@ -288,6 +256,8 @@ void topology_compile(const struct topology *t, const struct compile_options *o,
 		return;
 	w->name = arena_strdup(&w->arena, t->name.s);
 	w->description = arena_strdup(&w->arena, t->description);
+	w->scale_num = t->scale_num;
+	w->scale_den = t->scale_den;
 	compile_init(&c);
 	compile_addr_reserve(&c);
 	compile_host_all(&c);

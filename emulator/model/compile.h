@@ -6,7 +6,9 @@
  * which bridge) and calls the others in file order: compile_host.c makes bridges, uplinks and
  * VXLANs, compile_addr.c chooses addresses, compile_vm.c, compile_router.c and compile_eip.c put
  * their namespaces on the bridges, compile_fence.c the ARP rules around flat EIPs, compile_node.c
- * the wire level. compile_dev.c is the only one that adds nodes, devices, routes and rules.
+ * the wire level. compile_link.c makes what is between the ends of a link, compile_card.c what is
+ * between a VM and its bridge, and compile_shape.c says what limits and impairments they have.
+ * compile_dev.c is the only one that adds nodes, devices, routes and rules.
  *
  * The cloud model has passed the checks, so references are good. What can still go wrong (no
  * address left, too many ports on a bridge) becomes a problem.
@@ -110,10 +112,8 @@ void compile_dev_sysctl(struct compile *c, int node, const char *key, const char
 void compile_dev_ipv6(struct compile *c, int node, bool has_ipv6, bool forward);
 void compile_dev_rp_filter_off(struct compile *c, int node);
 
-/* A declared rate as it will be: mode chosen, nothing when the lab is unshaped. */
-struct wire_rate compile_dev_rate(const struct compile *c, const struct cloud_rate *rate);
 int compile_dev_link(struct compile *c, const char *name, int a, int b);
-/* Lets `dev` realise the direction a→b (or b→a) of a link; does nothing for a rate of 0. */
+/* Lets `dev` realise the direction a→b (or b→a) of a link; does nothing where nothing limits. */
 void compile_dev_shape(struct compile *c, int dev, int link, bool ba);
 int compile_dev_endpoint(struct compile *c, const char *name, int node); /* index */
 
@@ -125,6 +125,51 @@ int compile_dev_chain(struct compile *c, const struct compile_chain *in, const c
 		      const char *hook); /* index */
 void compile_dev_rule(struct compile *c, int chain, const char *comment, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The chain "from-DEV" of what comes in at a device, in a table of family netdev. */
+int compile_dev_ingress(struct compile *c, int dev, const char *table);
+/* The rule that drops packets over a policed rate; none where they are not policed. */
+void compile_dev_police(struct compile *c, int chain, const struct wire_pps *pps);
+
+/* ---- compile_shape.c ---- */
+
+void compile_shape_modes(struct compile *c); /* sets c->shaped and c->exact */
+/* As declared, scaled, with a mode; no limit in it when the lab is unshaped. */
+struct wire_shape compile_shape(const struct compile *c, const struct cloud_shape *cloud);
+struct wire_shape compile_shape_caps(const struct compile *c, const struct cloud_caps *caps);
+struct wire_impair compile_shape_impair(const struct compile *c, const struct cloud_impair *impair);
+/* Who impairs both directions of a link. `l` (NULL: auto) says who should, and may be wrong. */
+enum impair_engine compile_shape_engine(struct compile *c, const struct cloud_link *l,
+					const struct wire_impair impair[2]);
+
+/* ---- compile_link.c ---- */
+
+struct compile_link { /* index 0: end a, and what it sends */
+	const char *name, *path;
+	struct compile_dev end[2];
+	const char *label[2]; /* names of the middles, should there be any */
+	bool forwards[2];     /* a host, switch or router: shapes on its own device */
+	struct wire_shape shape[2];
+	struct wire_impair impair[2];
+	enum impair_engine engine;
+};
+/* Makes the devices of a link, between its ends too, and the link. Returns its index. */
+int compile_link(struct compile *c, const struct compile_link *l);
+void compile_link_offloads(struct compile *c); /* of links with an impairment; at the end */
+
+/* ---- compile_card.c ---- */
+
+struct compile_card { /* a vNIC */
+	const struct cloud_vnic *cloud;
+	int vm, host; /* nodes */
+	int index;    /* which of the VM's */
+	int bridge;
+	int mtu_inside, mtu; /* mtu: of its network */
+	const char *name;    /* of the VM */
+	const char *path;
+};
+/* Makes a vNIC's devices, rules and link. Gives the device in the VM and the bridge's port. */
+void compile_card(struct compile *c, const struct compile_card *card, int *dev, int *port);
 
 /* ---- the parts ---- */
 

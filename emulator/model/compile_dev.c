@@ -161,19 +161,7 @@ void compile_dev_rp_filter_off(struct compile *c, int node)
 	compile_dev_sysctl(c, node, "net/ipv4/conf/default/rp_filter", "0");
 }
 
-/* ---- rates and links ---- */
-
-struct wire_rate compile_dev_rate(const struct compile *c, const struct cloud_rate *rate)
-{
-	struct wire_rate r = rate->rate;
-
-	if (c->o->unshaped || !r.bps)
-		r = (struct wire_rate){.basis = rate->rate.basis,
-				       .mode = c->exact ? SHAPE_EXACT : SHAPE_FAST};
-	else if (r.mode == SHAPE_AUTO)
-		r.mode = r.bps <= c->o->machine.exact_max_bps ? SHAPE_EXACT : SHAPE_FAST;
-	return r;
-}
+/* ---- links ---- */
 
 int compile_dev_link(struct compile *c, const char *name, int a, int b)
 {
@@ -191,11 +179,11 @@ void compile_dev_shape(struct compile *c, int dev, int link, bool ba)
 {
 	struct wire_link *l = &c->w->links.v[link];
 	struct wire_dev *d = &c->w->devs.v[dev];
-	const struct wire_rate *rate = ba ? &l->ba.rate : &l->ab.rate;
+	const struct wire_shape *shape = ba ? &l->ba : &l->ab;
 
-	if (!rate->bps)
+	if (!wire_shape_any(shape))
 		return;
-	d->egress.rate = *rate;
+	d->egress = *shape;
 	d->egress_link = link;
 	d->egress_ba = ba;
 	*(ba ? &l->shaper_ba : &l->shaper_ab) = dev;
@@ -225,6 +213,18 @@ int compile_dev_chain(struct compile *c, const struct compile_chain *in, const c
 	return (int)c->w->nft.n - 1;
 }
 
+int compile_dev_ingress(struct compile *c, int dev, const char *table)
+{
+	const struct wire_dev *d = &c->w->devs.v[dev];
+	struct compile_chain in = {d->node, "netdev", table};
+
+	return compile_dev_chain(
+	    c, &in, arena_printf(&c->scratch, "from-%s", d->name),
+	    arena_printf(&c->w->arena,
+			 "type filter hook ingress device \"%s\" priority 0; policy accept;",
+			 d->name));
+}
+
 void compile_dev_rule(struct compile *c, int chain, const char *comment, const char *fmt, ...)
 {
 	struct wire_nft_rule *r = VEC_ADD(&c->w->arena, &c->w->nft.v[chain].rules);
@@ -237,4 +237,12 @@ void compile_dev_rule(struct compile *c, int chain, const char *comment, const c
 	va_end(ap);
 	r->text = arena_strdup(&c->w->arena, text);
 	r->comment = comment;
+}
+
+void compile_dev_police(struct compile *c, int chain, const struct wire_pps *pps)
+{
+	if (pps->pps && pps->police)
+		compile_dev_rule(c, chain, NULL,
+				 "limit rate over %lld/second burst %lld packets counter drop",
+				 (long long)pps->pps, (long long)wire_police_burst(pps));
 }

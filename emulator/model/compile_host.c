@@ -61,36 +61,51 @@ static int add_bridge(struct compile *c, int host, const char *want, int mtu)
 							.master = -1});
 }
 
+/* The map that a host's NIC is declared in: its own, or that of all. */
+static const char *nic_path(struct compile *c, const struct cloud_host *h)
+{
+	const struct yaml_node *hosts = yaml_get(c->t->yaml.root, "hosts");
+	const struct yaml_node *host = hosts ? yaml_get(hosts, h->name) : NULL;
+
+	return host && yaml_get(host, "nic") ? arena_printf(&c->w->arena, "hosts.%s.nic", h->name)
+					     : "fabric.nic";
+}
+
 static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge)
 {
 	const struct cloud_host *h = &c->t->hosts.v[host];
-	int bridge = c->hosts[host].l2_bridge[l2], mtu = cloud_fabric_mtu(c->t), nic, link;
+	int bridge = c->hosts[host].l2_bridge[l2], mtu = cloud_fabric_mtu(c->t), i, nic;
 	const char *n = l2 ? arena_printf(&c->w->arena, "%zu", l2 + 1) : "";
-	struct compile_dev ends[2] = {
-	    {.node = c->hosts[host].node,
-	     .want = arena_printf(&c->scratch, "nic%s", n),
-	     .role = ROLE_UPLINK,
-	     .mtu = mtu,
-	     .master = bridge},
-	    {.node = c->fabric,
-	     .want = h->name,
-	     .tail = l2 ? arena_printf(&c->scratch, "-%s", n) : NULL,
-	     .role = ROLE_PORT,
-	     .mtu = mtu,
-	     .master = fabric_bridge},
+	const char *tail = l2 ? arena_printf(&c->scratch, "-%s", n) : NULL;
+	struct wire_shape shape = compile_shape(c, &h->nic);
+	struct compile_link link = {
+	    .name = arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n),
+	    .path = nic_path(c, h),
+	    .end = {{.node = c->hosts[host].node,
+		     .want = arena_printf(&c->scratch, "nic%s", n),
+		     .role = ROLE_UPLINK,
+		     .mtu = mtu,
+		     .master = bridge},
+		    {.node = c->fabric,
+		     .want = h->name,
+		     .tail = tail,
+		     .role = ROLE_PORT,
+		     .mtu = mtu,
+		     .master = fabric_bridge}},
+	    .label = {arena_printf(&c->scratch, "%s-nic%s", h->name, n),
+		      arena_printf(&c->scratch, "fabric-%s%s", h->name, tail ? tail : "")},
+	    /* Both ends forward what others sent, so each shapes its own egress, as a card's queue.
+	     */
+	    .forwards = {true, true},
+	    .shape = {shape, shape},
+	    .impair = {compile_shape_impair(c, &c->t->fabric.impair)},
 	};
 
-	nic = compile_dev_veth(c, &ends[0], &ends[1]);
+	link.engine = compile_shape_engine(c, NULL, link.impair);
+	i = compile_link(c, &link);
+	nic = c->w->links.v[i].dev_a;
 	/* As on a real host, where the bridge takes over the card's place in the network. */
 	c->w->devs.v[bridge].mac = c->w->devs.v[nic].mac;
-	link = compile_dev_link(
-	    c, arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n), nic,
-	    nic + 1);
-	c->w->links.v[link].ab.rate = c->w->links.v[link].ba.rate =
-	    compile_dev_rate(c, &h->nic.rate);
-	/* Both ends forward what others sent, so each shapes its own egress, as a card's queue. */
-	compile_dev_shape(c, nic, link, false);
-	compile_dev_shape(c, nic + 1, link, true);
 }
 
 /*

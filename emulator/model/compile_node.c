@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * compile_node: the wire level of a topology: `nodes` and `links` as they are written. Called by
- * compile.c.
- *
- * A machine is bare metal: its card pushes back on its senders. Shaping on its own device would let
- * super-packets into the shaper, though, so a shaped link of a machine goes through a middle, in a
- * namespace of its own, where each frame is forwarded (not cloned: the push-back stays) and queued
- * after the machine's device has cut it out:
- *
- *   a:eth1 ── middle of a  ⇉ fwd ⇉  middle of b ── b:eth1
- *
- * Routers and switches forward what others sent and shape on their own egress.
+ * compile.c; what is between the ends of a link is compile_link.c's.
  */
 #include <netinet/in.h>
 
@@ -51,13 +42,6 @@ static int add_node(struct compile *c, const struct cloud_node *node, int *bridg
 
 /* ---- links ---- */
 
-struct ends { /* of one link */
-	const struct cloud_link *cloud;
-	const struct cloud_node *node[2];
-	struct compile_dev spec[2];
-	int dev[2];
-};
-
 struct pair { /* of nodes that a link joins, whichever end is which */
 	int less, more;
 };
@@ -94,90 +78,32 @@ static const char *link_name(struct compile *c, const struct cloud_link *l)
 			    l->end[1].node.name, l->end[1].ifname);
 }
 
-static int add_middle_end(struct compile *c, struct ends *e, int i)
+static void add_link(struct compile *c, size_t index, const int *nodes, const int *bridges)
 {
-	struct compile_dev middle = {
-	    .node = c->wires,
-	    .want = arena_printf(&c->scratch, "%s-%s", e->node[i]->name, e->cloud->end[i].ifname),
-	    .role = ROLE_MIDDLE,
-	    .mtu = e->spec[i].mtu,
-	    .master = -1,
+	const struct cloud_link *l = &c->t->links.v[index];
+	struct compile_link link = {
+	    .name = link_name(c, l),
+	    .path = arena_printf(&c->w->arena, "links.%zu", index),
 	};
-
-	e->dev[i] = compile_dev_veth(c, &e->spec[i], &middle);
-	return e->dev[i] + 1;
-}
-
-static void add_fwd(struct compile *c, int from, int to)
-{
-	struct compile_chain table = {c->wires, "netdev", "wires"};
-	const char *name = c->w->devs.v[from].name;
-	int chain = compile_dev_chain(
-	    c, &table, arena_printf(&c->scratch, "from-%s", name),
-	    arena_printf(&c->w->arena,
-			 "type filter hook ingress device \"%s\" priority 0; policy accept;",
-			 name));
-
-	compile_dev_rule(c, chain, NULL, "fwd to \"%s\"", c->w->devs.v[to].name);
-}
-
-/* The two devices of the middle: the one towards end 0, the one towards end 1. */
-static void add_middle(struct compile *c, struct ends *e, int middle[2])
-{
-	if (c->wires < 0) {
-		c->wires = compile_dev_node(c, "wires", NODE_WIRES, -1);
-		compile_dev_ipv6(c, c->wires, false, false);
-	}
-	for (int i = 0; i < 2; i++)
-		middle[i] = add_middle_end(c, e, i);
-	add_fwd(c, middle[0], middle[1]);
-	add_fwd(c, middle[1], middle[0]);
-}
-
-static bool needs_middle(const struct ends *e, const struct wire_rate rate[2])
-{
-	for (int i = 0; i < 2; i++) {
-		if (rate[i].bps && e->node[i]->kind == NODE_MACHINE)
-			return true;
-	}
-	return false;
-}
-
-static void add_link(struct compile *c, const struct cloud_link *l, const int *nodes,
-		     const int *bridges)
-{
-	struct ends e = {.cloud = l};
-	struct wire_rate rate[2];
-	int middle[2] = {-1, -1}, link;
 
 	for (int i = 0; i < 2; i++) {
 		int n = l->end[i].node.index;
+		const struct cloud_node *node = &c->t->nodes.v[n];
 
-		e.node[i] = &c->t->nodes.v[n];
-		e.spec[i] = (struct compile_dev){
+		link.end[i] = (struct compile_dev){
 		    .node = nodes[n],
 		    .want = l->end[i].ifname,
 		    .role = bridges[n] >= 0 ? ROLE_PORT : ROLE_OTHER,
 		    .mtu = l->mtu.v ? l->mtu.v : CLOUD_MTU,
 		    .master = bridges[n],
 		};
-		rate[i] = compile_dev_rate(c, &l->dir[i].rate);
+		link.label[i] = arena_printf(&c->scratch, "%s-%s", node->name, l->end[i].ifname);
+		link.forwards[i] = node->kind != NODE_MACHINE;
+		link.shape[i] = compile_shape(c, &l->dir[i]);
+		link.impair[i] = compile_shape_impair(c, &l->impair[i]);
 	}
-	if (needs_middle(&e, rate)) {
-		add_middle(c, &e, middle);
-	} else {
-		e.dev[0] = compile_dev_veth(c, &e.spec[0], &e.spec[1]);
-		e.dev[1] = e.dev[0] + 1;
-	}
-	link = compile_dev_link(c, link_name(c, l), e.dev[0], e.dev[1]);
-	c->w->links.v[link].ab.rate = rate[0];
-	c->w->links.v[link].ba.rate = rate[1];
-	for (int i = 0; i < 2; i++) {
-		/* What end i sends leaves the middle by the device towards the other end. */
-		bool own = e.node[i]->kind != NODE_MACHINE;
-
-		compile_dev_shape(c, own ? e.dev[i] : middle[!i], link, i);
-	}
+	link.engine = compile_shape_engine(c, l, link.impair);
+	compile_link(c, &link);
 }
 
 /* ---- addresses, routes, endpoints ---- */
@@ -231,8 +157,8 @@ void compile_node_all(struct compile *c)
 	for (size_t i = 0; i < n; i++)
 		nodes[i] = add_node(c, &c->t->nodes.v[i], &bridges[i]);
 	note_pairs(c);
-	VEC_FOREACH (l, &c->t->links)
-		add_link(c, l, nodes, bridges);
+	for (size_t i = 0; i < c->t->links.n; i++)
+		add_link(c, i, nodes, bridges);
 	for (size_t i = 0; i < n; i++) {
 		const struct cloud_node *node = &c->t->nodes.v[i];
 

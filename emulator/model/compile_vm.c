@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * compile_vm: VMs and their vNICs. Called by compile.c after hosts and routers.
- *
- * Without any shaped link a vNIC is one veth pair into the bridge. With one it is a tap: the VM's
- * packets keep their sending socket across veth pairs and bridges, and a shaper behind them would
- * push back on the application (no UDP datagram is ever lost). nftables' dup hands on a clone,
- * which has no socket; so what a VM sends is taken off its hands, then queued or dropped:
- *
- *   VM:eth0 ── TAP  ⇉ dup, drop ⇉  TAPOUT ── PORT (bridge)
- *                   ⇇ fwd       ⇇
+ * compile_vm: VMs, their addresses and routes. Called by compile.c after hosts and routers; vNICs
+ * are compile_card.c's.
  */
 #include <netinet/in.h>
 
@@ -22,88 +15,7 @@ struct vnic { /* what is at hand while one vNIC is made */
 	struct compile_vm *self;
 	int index;	  /* which vNIC */
 	const char *name; /* of the VM */
-	const char *nth;  /* "", "-2", …: what its devices' names on the host have more */
-	int bridge, mtu;
 };
-
-/* ---- devices ---- */
-
-static void add_tap_rules(struct compile *c, int tap, int out)
-{
-	const char *tap_name = c->w->devs.v[tap].name, *out_name = c->w->devs.v[out].name;
-	struct compile_chain table = {c->w->devs.v[tap].node, "netdev", "tap"};
-	static const char hook[] = "type filter hook ingress device \"%s\" priority 0; "
-				   "policy accept;";
-	int chain;
-
-	chain = compile_dev_chain(c, &table, arena_printf(&c->scratch, "from-%s", tap_name),
-				  arena_printf(&c->w->arena, hook, tap_name));
-	compile_dev_rule(c, chain, NULL, "dup to \"%s\"", out_name);
-	compile_dev_rule(c, chain, NULL, "drop");
-	chain = compile_dev_chain(c, &table, arena_printf(&c->scratch, "from-%s", out_name),
-				  arena_printf(&c->w->arena, hook, out_name));
-	compile_dev_rule(c, chain, NULL, "fwd to \"%s\"", tap_name);
-}
-
-/* The VM's device is made; its other end, and the way from there to the bridge. */
-static void add_vnic_devs(struct compile *c, const struct vnic *v, int devs[static 4])
-{
-	int host = c->hosts[v->self->host].node;
-	int mtu = c->nets[v->cloud->network.index].mtu;
-	struct compile_dev eth = {
-	    .node = v->self->node,
-	    .want = arena_printf(&c->scratch, "eth%d", v->index),
-	    .role = ROLE_VNIC,
-	    .mtu = v->mtu,
-	    .master = -1,
-	};
-	struct compile_dev port = {
-	    .node = host,
-	    .want = v->name,
-	    .tail = v->nth,
-	    .role = ROLE_PORT,
-	    .mtu = mtu,
-	    .master = v->bridge,
-	};
-	struct compile_dev tap = {
-	    .node = host,
-	    .want = v->name,
-	    .tail = arena_printf(&c->scratch, "%s-tap", v->nth),
-	    .role = ROLE_TAP,
-	    .mtu = mtu,
-	    .master = -1,
-	};
-	struct compile_dev out = tap;
-
-	out.tail = arena_printf(&c->scratch, "%s-out", v->nth);
-	out.role = ROLE_TAPOUT;
-	if (!c->shaped) {
-		devs[0] = compile_dev_veth(c, &eth, &port);
-		devs[1] = devs[2] = -1;
-		devs[3] = devs[0] + 1;
-		return;
-	}
-	devs[0] = compile_dev_veth(c, &eth, &tap);
-	devs[1] = devs[0] + 1;
-	devs[2] = compile_dev_veth(c, &out, &port);
-	devs[3] = devs[2] + 1;
-	add_tap_rules(c, devs[1], devs[2]);
-}
-
-static void add_vnic_link(struct compile *c, const struct vnic *v, const int devs[static 4])
-{
-	const char *name = v->index
-			       ? arena_printf(&c->w->arena, "%s vNIC %d", v->name, v->index + 1)
-			       : arena_printf(&c->w->arena, "%s vNIC", v->name);
-	int link = compile_dev_link(c, name, devs[0], c->shaped ? devs[1] : devs[3]);
-
-	c->w->links.v[link].ab.rate = c->w->links.v[link].ba.rate =
-	    compile_dev_rate(c, &v->cloud->caps.rate);
-	if (!c->shaped)
-		return;
-	compile_dev_shape(c, devs[2], link, false); /* what the VM sends leaves by TAPOUT */
-	compile_dev_shape(c, devs[1], link, true);
-}
 
 /* ---- addresses and routes ---- */
 
@@ -154,21 +66,37 @@ static void add_vnic_addresses(struct compile *c, const struct vnic *v,
 
 /* ---- VMs ---- */
 
+/* Of the map that has the vNIC's caps: one for all of a VM's, unless each is written down. */
+static const char *path_of(struct compile *c, const struct vnic *v)
+{
+	const struct yaml_node *vms = yaml_get(c->t->yaml.root, "vms");
+	const struct yaml_node *vm = vms ? yaml_get(vms, v->vm->name) : NULL;
+
+	if (vm && yaml_get(vm, "vnics"))
+		return arena_printf(&c->w->arena, "vms.%s.vnics.%d", v->vm->name, v->index);
+	return arena_printf(&c->w->arena, "vms.%s.vnic", v->vm->name);
+}
+
 static void add_vnic(struct compile *c, struct vnic *v, bool has_default[CLOUD_FAMILIES])
 {
 	struct compile_vnic *mine = &v->self->vnics[v->index];
-	int devs[4]; /* inside, tap, tap towards the bridge, port */
+	int network = v->cloud->network.index, mtu = c->nets[network].mtu;
+	struct compile_card card = {
+	    .cloud = v->cloud,
+	    .vm = v->self->node,
+	    .host = c->hosts[v->self->host].node,
+	    .index = v->index,
+	    .bridge = compile_bridge(c, v->self->host, network),
+	    .mtu_inside = v->cloud->caps.mtu.v ? v->cloud->caps.mtu.v : mtu,
+	    .mtu = mtu,
+	    .name = v->name,
+	    .path = path_of(c, v),
+	};
 
-	mine->network = v->cloud->network.index;
-	v->nth = v->index ? arena_printf(&c->scratch, "-%d", v->index + 1) : "";
-	v->bridge = compile_bridge(c, v->self->host, mine->network);
-	v->mtu = v->cloud->caps.mtu.v ? v->cloud->caps.mtu.v : c->nets[mine->network].mtu;
-	add_vnic_devs(c, v, devs);
-	mine->dev = devs[0];
-	mine->port = devs[3];
+	mine->network = network;
+	compile_card(c, &card, &mine->dev, &mine->port);
 	if (v->cloud->mac.given)
 		c->w->devs.v[mine->dev].mac = v->cloud->mac.mac;
-	add_vnic_link(c, v, devs);
 	add_vnic_addresses(c, v, has_default);
 }
 

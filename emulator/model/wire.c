@@ -85,6 +85,23 @@ bool wire_shape_any(const struct wire_shape *s)
 	return s->rate.bps || s->pps.pps || s->queues.bps_each || s->queues.pps_each || s->flow_bps;
 }
 
+int wire_shape_slots(const struct wire_shape *s)
+{
+	if (s->flow_bps)
+		return WIRE_SLOTS_FLOW;
+	return s->queues.count > 1 && wire_shape_any(s) ? s->queues.count : 0;
+}
+
+/* 50 ms of them, so that a timer that wakes late costs nobody a packet. */
+int64_t wire_police_burst(const struct wire_pps *pps)
+{
+	enum { LEAST = 20, A_SECOND = 20 };
+
+	if (pps->burst)
+		return pps->burst;
+	return pps->pps / A_SECOND > LEAST ? pps->pps / A_SECOND : LEAST;
+}
+
 const char *wire_basis_name(enum rate_basis basis)
 {
 	static const char *const names[] = {

@@ -109,6 +109,18 @@ struct wire_shape {	       /* what one direction carries at most */
 };
 bool wire_shape_any(const struct wire_shape *s); /* is there any limit in it? */
 
+/*
+ * Flows are hashed to slots by rules where they come in: slot i has the priority, and its class in
+ * the shaper the id, WIRE_SLOT_FIRST + i (1:100 and on), and belongs to queue i mod queues.count.
+ * Gives the number of slots; 0: nobody tells flows apart. One a queue, or WIRE_SLOTS_FLOW where
+ * each flow is capped. What is not IP has no slot.
+ */
+enum { WIRE_SLOT_FIRST = 0x10100, WIRE_SLOTS_FLOW = 256 };
+int wire_shape_slots(const struct wire_shape *s);
+
+/* Policed packets are dropped by an nft rule, which is in struct wire too. Its burst in packets. */
+int64_t wire_police_burst(const struct wire_pps *pps);
+
 enum wire_jitter { JITTER_NORMAL, JITTER_UNIFORM, JITTER_PARETO };
 enum wire_loss { LOSS_NONE, LOSS_RANDOM, LOSS_EVERY, LOSS_BURSTS, LOSS_AFTER };
 
@@ -225,17 +237,19 @@ struct wire_nat {
 /*
  * A link as the user declared it. Direction ab carries what a sends. `shaper_ab` is the device
  * whose egress realises the rate (-1 unshaped): a's own where a forwards (host, switch, router),
- * else a span in NODE_WIRES, or the tap for a vNIC's cap; both directions the same ROLE_CAP where
- * `sum`.
+ * else a middle or span in NODE_WIRES, or the tap for a vNIC's cap; both directions the same
+ * ROLE_CAP where `sum`.
  *
- * Links between machines with a rate, and all links with an impairment, have a middle:
+ * Links of machines that a limit holds, and links that police packets, go through NODE_WIRES, from
+ * middle to middle by a fwd. A link with an impairment has a span as well:
  *
  *   a ── MIDDLE a   ⇉ fwd ⇉  SPAN 1 ── SPAN 2  ⇉ impairment ⇉   MIDDLE b ── b
  *                   ⇇ impairment ⇇             ⇇ fwd ⇇
  *
  * What a sends leaves by SPAN 1, whose egress has the rate, then meets the impairment on the way
  * to MIDDLE b: netem at MIDDLE b's egress behind a fwd, or the relay, which takes packets at SPAN 2
- * and puts them out at MIDDLE b. The other way likewise with SPAN 2 and MIDDLE a.
+ * and puts them out at MIDDLE b (a rule drops them at SPAN 2 once its socket has them). The other
+ * way likewise with SPAN 2 and MIDDLE a.
  */
 struct wire_link {
 	const char *name; /* "h1 uplink", "client vNIC", "r-b" */

@@ -170,6 +170,11 @@ golden: SETUP := check
 golden: $(UNIT_BIN)
 	@UPDATE_GOLDEN=1 tests/run -b $(BUILD) unit
 
+# Ratios against others on a quiet machine; never pass or fail.
+.PHONY: bench-links
+bench-links: all
+	@tests/bench/links.sh -b $(BUILD)
+
 SHARE := $(DESTDIR)$(PREFIX)/share
 .PHONY: install uninstall
 install: all
@@ -198,6 +203,7 @@ help:
 	@echo 'make check        all tests (check-unit, check-lab: a part of them)'
 	@echo 'make asan         unit, kernel and corpus tests under ASan and UBSan'
 	@echo 'make fuzz         look for crashing input for FUZZ_SECONDS=$(FUZZ_SECONDS) a target'
+	@echo 'make bench-links  how exact links are, beside those of Mininet and containerlab'
 	@echo 'make golden       write the expected outputs in tests/golden anew'
 	@echo 'make install      to DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it'
 	@echo 'make clean        remove $(BUILD) and out'

@@ -55,11 +55,11 @@ error_of() {
 	local range=${2:+"[$2, $2]"}
 	jq -r "${range:-[.predicted.low_bps, .predicted.high_bps]} as [\$low, \$high] |"'
 		if .engine == null or ($low // 0) == 0 then "failed"
-		else .counted.goodput_bps as $c |
+		else .counted.goodput_bps as $c | .fidelity.limit as $limit |
 			(if $c < $low then $c / $low - 1 elif $c > $high then $c / $high - 1 else 0 end) |
 			(. * 10000 | round / 100 + 0) as $e |
 			(if $e > 0 then "+" else "" end) + "\($e)" +
-			(if .fidelity.limit == "none" then "" else " (machine)" end)
+			(if $limit == "none" then "" else " (machine)" end)
 		end' "$1" 2>/dev/null || echo "failed"
 }
 
@@ -144,11 +144,11 @@ rates() {
 	local rate
 	head_of_rates "Rates"
 	for rate in ${RATES:-256kbit 1mbit 10mbit 100mbit 500mbit 1gbit}; do
-		rate_row $rate 1500 TCP 1448 1514 tcp_stream
-		rate_row $rate 1500 "UDP 1472" 1472 1514 udp_stream --size 1472 --rate "$rate"
+		rate_row "$rate" 1500 TCP 1448 1514 tcp_stream
+		rate_row "$rate" 1500 "UDP 1472" 1472 1514 udp_stream --size 1472 --rate "$rate"
 		case $rate in
 		500mbit | 1gbit) ;; # more packets than a processor sends
-		*) rate_row $rate 1500 "UDP 64-byte frames" 18 60 udp_stream --frame 64 --rate "$rate" ;;
+		*) rate_row "$rate" 1500 "UDP 64-byte frames" 18 60 udp_stream --frame 64 --rate "$rate" ;;
 		esac
 	done
 }
@@ -157,8 +157,8 @@ jumbo() {
 	local rate
 	head_of_rates "Jumbo frames"
 	for rate in 10mbit 100mbit 1gbit; do
-		rate_row $rate 9000 TCP 8948 9014 tcp_stream
-		rate_row $rate 9000 "UDP 8972" 8972 9014 udp_stream --size 8972 --rate "$rate"
+		rate_row "$rate" 9000 TCP 8948 9014 tcp_stream
+		rate_row "$rate" 9000 "UDP 8972" 8972 9014 udp_stream --size 8972 --rate "$rate"
 	done
 }
 

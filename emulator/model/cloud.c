@@ -6,7 +6,10 @@
 #include "emulator/model/cloud.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
+
+#include "core/base/hash.h"
 
 int cloud_family(const struct ip *ip)
 {
@@ -75,4 +78,13 @@ bool cloud_node_has_ipv6(const struct cloud_node *node)
 			return true;
 	}
 	return false;
+}
+
+uint64_t cloud_seed(uint64_t declared, const char *sender)
+{
+	/* 32 bits are few enough for a person to type again. */
+	uint64_t h = hash_fnv(sender, strlen(sender), declared);
+	uint32_t seed = (uint32_t)(h ^ h >> 32);
+
+	return seed ? seed : 1;
 }

@@ -59,7 +59,7 @@ struct cloud_mac {
 
 struct cloud_rate {
 	struct wire_rate rate; /* bps 0: not given */
-	struct mark at, queue_at;
+	struct mark at, queue_at, mode_at;
 };
 
 /* What a link's direction or a card carries. Marks have no file where nothing was given. */
@@ -69,9 +69,9 @@ struct cloud_shape {
 	struct mark pps_at;
 };
 
-struct cloud_impair { /* impair.given: something was declared */
-	struct wire_impair impair;
-	struct mark at;
+struct cloud_impair {		   /* impair.given: something was declared */
+	struct wire_impair impair; /* seed 0: not given; a link's is always resolved */
+	struct mark at, delay_at, jitter_at, black_hole_at;
 	struct cloud_text trace; /* file of a delivery trace, as written; read by the checks */
 };
 
@@ -149,7 +149,7 @@ struct cloud_vnic {
 	struct cloud_ref network;
 	struct cloud_ip address[CLOUD_FAMILIES];
 	struct cloud_mac mac;
-	struct cloud_ref profile; /* index: in topology.profiles */
+	struct cloud_ref profile; /* index: in topology.profiles, or -1 */
 	struct cloud_caps caps;	  /* resolved: the profile's with what is in place over it */
 };
 
@@ -205,6 +205,15 @@ struct cloud_end {
 	const char *ifname;
 };
 
+struct cloud_file { /* another file that a topology names */
+	const char *name;
+	const char *text; /* borrowed from topology_source while it is parsed, then NULL */
+	size_t len;
+	bool opened; /* a profile file that was looked into: `yaml` and `common` are in use */
+	struct yaml yaml;
+	struct cloud_profile common;
+};
+
 enum cloud_via { VIA_AUTO, VIA_NETEM, VIA_RELAY }; /* who impairs: auto is netem where it can */
 
 struct cloud_link {
@@ -231,10 +240,17 @@ struct topology {
 	VEC(struct cloud_node) nodes;
 	VEC(struct cloud_link) links;
 	VEC(struct cloud_profile) profiles; /* the topology's own, then those of files in use */
-	int64_t scale_num, scale_den;	    /* 1/1 unless said; num <= den */
-	int n_vms;			    /* instances, `count` taken out */
-	bool sound;			    /* no problem was found: may be compiled */
+	VEC(struct cloud_file) files; /* the other files that it names, as far as they were read */
+	int64_t scale_num, scale_den; /* 1/1 unless said; num <= den */
+	int n_vms;		      /* instances, `count` taken out */
+	bool sound;		      /* no problem was found: may be compiled */
 };
+
+/*
+ * A seed of `sender`'s own, as what a host sends, or one end of a link: made of the declared one
+ * (0: none) and the name, so that no two directions fare alike.
+ */
+uint64_t cloud_seed(uint64_t declared, const char *sender);
 
 int cloud_vm_count(const struct cloud_vm *vm); /* how many VMs it makes, at least 1 */
 /* Name of instance `i` (from 0): "web", or "web-1", "web-2", … with a `count`. Lives in `a`. */

@@ -26,7 +26,10 @@ struct parse_keys {
 extern const struct parse_keys parse_keys_topology, parse_keys_fabric, parse_keys_nic,
     parse_keys_host, parse_keys_network, parse_keys_overlay, parse_keys_router, parse_keys_vm,
     parse_keys_vnic, parse_keys_vm_eip, parse_keys_eip, parse_keys_node, parse_keys_link,
-    parse_keys_direction;
+    parse_keys_direction, parse_keys_rate, parse_keys_police, parse_keys_pps, parse_keys_jitter,
+    parse_keys_loss, parse_keys_bursts, parse_keys_flap, parse_keys_queues, parse_keys_profile,
+    parse_keys_profile_file;
+extern const char *const parse_impair_keys[]; /* of links, directions, the fabric; ends with NULL */
 extern const struct parse_keys *const parse_keys_all[]; /* ends with NULL */
 /* Problems for unknown keys, and for words that come with a later version. */
 void parse_keys_check(const struct parse_keys *keys, const struct yaml_node *map,
@@ -53,14 +56,43 @@ void parse_value_ips(struct parse *ps, const struct yaml_node *n, const char *wh
 		     struct cloud_ip out[CLOUD_FAMILIES]);
 void parse_value_cidrs(struct parse *ps, const struct yaml_node *n,
 		       struct cloud_cidr out[CLOUD_FAMILIES]);
-/* Reads rate, basis, mode, queue over what `out` holds already. */
+/* Reads rate or police, basis, mode, queue over what `out` holds already. */
 void parse_value_rate(struct parse *ps, const struct yaml_node *map, struct cloud_rate *out);
-/* `delay: 0` is all that this version knows. */
-void parse_value_delay(struct parse *ps, const struct yaml_node *n);
+/* rate or police, basis, mode, queue, and pps. */
+void parse_shape(struct parse *ps, const struct yaml_node *map, struct cloud_shape *out);
+/* `pps` alone: 50kpps, {shape: 50kpps, burst: 500}, {police: …}. */
+void parse_value_pps_cap(struct parse *ps, const struct yaml_node *n, struct wire_pps *out,
+			 struct mark *at);
+/* True when there was a good value. */
+bool parse_value_bps(struct parse *ps, const struct yaml_node *n, const char *what, int64_t *bps);
+bool parse_value_pps(struct parse *ps, const struct yaml_node *n, const char *what, int64_t *pps);
+bool parse_value_int64(struct parse *ps, const struct yaml_node *n, const char *what,
+		       const int64_t range[2], int64_t *out);
+bool parse_value_time(struct parse *ps, const struct yaml_node *n, const char *what, int64_t *ns);
+bool parse_value_size(struct parse *ps, const struct yaml_node *n, const char *what,
+		      int64_t *bytes);
+bool parse_value_percent(struct parse *ps, const struct yaml_node *n, const char *what, int *ppm);
 /* A name for a namespace: problem and false when it cannot be one. */
 bool parse_value_name(struct parse *ps, const char *name, struct mark at, const char *what);
 
+/* parse_impair.c: reads delay, loss, … over what `out` holds already. */
+void parse_impair(struct parse *ps, const struct yaml_node *map, struct cloud_impair *out);
+/* parse_caps.c: likewise of a vNIC or a profile: rate, pps, direction, queues, … */
+void parse_caps(struct parse *ps, const struct yaml_node *map, struct cloud_caps *out);
+/*
+ * parse_profile.c: which profile a `profile` key names, in topology.profiles; -1, with a problem,
+ * when there is none. Reads it from its file where it is the first to be used of it.
+ */
+int parse_profile_find(struct parse *ps, const struct cloud_ref *ref);
+/* The profiles of a file as a map, opened at first use; NULL, with a problem, where it is none. */
+const struct yaml_node *parse_profile_open(struct parse *ps, struct cloud_file *f);
+/* Reads one profile over what `out` holds already. */
+void parse_profile_map(struct parse *ps, const struct yaml_node *n, struct cloud_profile *out);
+/* The file that a profile's name asks for, "profiles/aliyun.yaml", in `a`; NULL: none. */
+const char *parse_profile_file(struct arena *a, const char *name);
+
 /* The sections, each in a file of its own. */
+void parse_profile(struct parse *ps, const struct yaml_node *n);
 void parse_fabric(struct parse *ps, const struct yaml_node *n);
 void parse_fabric_hosts(struct parse *ps, const struct yaml_node *n);
 void parse_network(struct parse *ps, const struct yaml_node *n);
@@ -76,5 +108,6 @@ void topology_set(struct yaml *y, const char *assignment, struct problems *p);
 void topology_check(struct topology *t, struct problems *p);
 void topology_check_addresses(struct topology *t, struct problems *p);
 void topology_check_links(struct topology *t, struct problems *p);
+void topology_check_shapes(struct topology *t, struct problems *p);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "emulator/model/parse.h"
 
-static void read_nic(struct parse *ps, const struct yaml_node *n, struct cloud_rate *out)
+static void read_nic(struct parse *ps, const struct yaml_node *n, struct cloud_shape *out)
 {
 	const struct yaml_node *map = parse_value_map_of(ps, n, "nic", "rate");
 
 	parse_keys_check(&parse_keys_nic, map, ps->p);
-	parse_value_rate(ps, map, out);
+	parse_shape(ps, map, out);
 }
 
 static void read_cidr(struct parse *ps, const struct yaml_node *n, struct cloud_cidr *out)
@@ -28,9 +28,10 @@ void parse_fabric(struct parse *ps, const struct yaml_node *n)
 	struct cloud_fabric *f = &ps->t->fabric;
 
 	parse_keys_check(&parse_keys_fabric, map, ps->p);
-	read_nic(ps, yaml_get(map, "nic"), &f->nic.rate);
+	parse_shape(ps, map, &f->nic); /* what is said of the fabric is said of each card on it */
+	read_nic(ps, yaml_get(map, "nic"), &f->nic);
+	parse_impair(ps, map, &f->impair);
 	parse_value_mtu(ps, yaml_get(map, "mtu"), &f->mtu);
-	parse_value_delay(ps, yaml_get(map, "delay"));
 	read_cidr(ps, yaml_get(map, "cidr"), &f->cidr);
 	yaml_want_bool(yaml_get(map, "bridge_netfilter"), "bridge_netfilter", &f->bridge_netfilter,
 		       ps->p);
@@ -50,7 +51,7 @@ static void read_host(struct parse *ps, const struct yaml_pair *pair)
 	parse_keys_check(&parse_keys_host, map, ps->p);
 	parse_value_enum(ps, yaml_get(map, "bridge"), "bridge", bridges, &engine);
 	h->engine = (enum bridge_engine)engine;
-	read_nic(ps, yaml_get(map, "nic"), &h->nic.rate);
+	read_nic(ps, yaml_get(map, "nic"), &h->nic);
 }
 
 void parse_fabric_hosts(struct parse *ps, const struct yaml_node *n)

@@ -6,25 +6,29 @@
 #include "emulator/model/parse.h"
 
 #define KEYS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define SHAPE	  "rate", "police", "basis", "mode", "queue", "pps"
 #define IMPAIRMENTS                                                                                \
-	"jitter", "loss", "duplication", "reordering", "corruption", "drop", "trace", "seed"
+	"delay", "jitter", "loss", "duplication", "reordering", "corruption", "flap",              \
+	    "black_hole", "trace", "seed"
+#define CAPS SHAPE, "direction", "queues", "per_flow", "connections", "mtu"
+
+const char *const parse_impair_keys[] = {IMPAIRMENTS, NULL};
 
 const struct parse_keys parse_keys_topology = {
     "topology",
-    KEYS("version", "name", "description", "fabric", "hosts", "networks", "routers", "vms", "eips",
-	 "nodes", "links"),
-    KEYS("security_groups", "port_forwards", "load_balancers", "profiles", "scale", "seed",
-	 "impairments"),
+    KEYS("version", "name", "description", "scale", "profiles", "fabric", "hosts", "networks",
+	 "routers", "vms", "eips", "nodes", "links"),
+    KEYS("security_groups", "port_forwards", "load_balancers"),
 };
 const struct parse_keys parse_keys_fabric = {
     "fabric",
-    KEYS("nic", "mtu", "delay", "cidr", "bridge_netfilter"),
-    KEYS(IMPAIRMENTS),
+    KEYS("nic", SHAPE, "mtu", "cidr", "bridge_netfilter", IMPAIRMENTS),
+    NULL,
 };
 const struct parse_keys parse_keys_nic = {
     "nic",
-    KEYS("rate", "basis", "mode", "queue"),
-    KEYS("profile", "pps", "queues"),
+    KEYS(SHAPE),
+    NULL,
 };
 const struct parse_keys parse_keys_host = {
     "host",
@@ -48,13 +52,13 @@ const struct parse_keys parse_keys_router = {
 };
 const struct parse_keys parse_keys_vm = {
     "vm",
-    KEYS("host", "network", "networks", "vnics", "vnic", "count", "eip", "mode"),
-    KEYS("profile", "security_groups"),
+    KEYS("host", "network", "networks", "vnics", "vnic", "count", "eip", "mode", "profile"),
+    KEYS("security_groups"),
 };
 const struct parse_keys parse_keys_vnic = {
     "vnic",
-    KEYS("network", "rate", "basis", "mode", "queue", "mtu", "address", "mac"),
-    KEYS("profile", "pps", "direction", "queues", "connections"),
+    KEYS("network", "profile", CAPS, "address", "mac"),
+    NULL,
 };
 const struct parse_keys parse_keys_vm_eip = {
     "eip of a vm",
@@ -73,21 +77,56 @@ const struct parse_keys parse_keys_node = {
 };
 const struct parse_keys parse_keys_link = {
     "link",
-    KEYS("endpoints", "rate", "basis", "mode", "queue", "mtu", "delay", "ab", "ba"),
-    KEYS(IMPAIRMENTS),
+    KEYS("endpoints", SHAPE, "mtu", IMPAIRMENTS, "via", "ab", "ba"),
+    NULL,
 };
 const struct parse_keys parse_keys_direction = {
     "direction",
-    KEYS("rate", "basis", "mode", "queue", "delay"),
-    KEYS(IMPAIRMENTS),
+    KEYS(SHAPE, IMPAIRMENTS),
+    NULL,
+};
+const struct parse_keys parse_keys_rate = {"rate", KEYS("base", "burst", "credit"), NULL};
+const struct parse_keys parse_keys_police = {"police", KEYS("rate", "burst"), NULL};
+const struct parse_keys parse_keys_pps = {"pps", KEYS("shape", "police", "burst"), NULL};
+const struct parse_keys parse_keys_jitter = {
+    "jitter",
+    KEYS("normal", "uniform", "pareto", "correlation"),
+    NULL,
+};
+const struct parse_keys parse_keys_loss = {
+    "loss",
+    KEYS("random", "correlation", "every", "bursts", "after"),
+    NULL,
+};
+const struct parse_keys parse_keys_bursts = {
+    "bursts",
+    KEYS("to_bad", "to_good", "bad_loss", "good_loss"),
+    NULL,
+};
+const struct parse_keys parse_keys_flap = {"flap", KEYS("up", "down"), NULL};
+const struct parse_keys parse_keys_queues = {
+    "queues",
+    KEYS("count", "pps_each", "rate_each"),
+    NULL,
+};
+const struct parse_keys parse_keys_profile = {
+    "profile",
+    KEYS(CAPS, "source", "date", "note", "vcpu", "memory"),
+    NULL,
+};
+const struct parse_keys parse_keys_profile_file = {
+    "profile file",
+    KEYS("version", "description", "common", "profiles"),
+    NULL,
 };
 
 const struct parse_keys *const parse_keys_all[] = {
-    &parse_keys_topology, &parse_keys_fabric,	 &parse_keys_nic,
-    &parse_keys_host,	  &parse_keys_network,	 &parse_keys_overlay,
-    &parse_keys_router,	  &parse_keys_vm,	 &parse_keys_vnic,
-    &parse_keys_vm_eip,	  &parse_keys_eip,	 &parse_keys_node,
-    &parse_keys_link,	  &parse_keys_direction, NULL,
+    &parse_keys_topology, &parse_keys_fabric,	 &parse_keys_nic,     &parse_keys_host,
+    &parse_keys_network,  &parse_keys_overlay,	 &parse_keys_router,  &parse_keys_vm,
+    &parse_keys_vnic,	  &parse_keys_vm_eip,	 &parse_keys_eip,     &parse_keys_node,
+    &parse_keys_link,	  &parse_keys_direction, &parse_keys_rate,    &parse_keys_police,
+    &parse_keys_pps,	  &parse_keys_jitter,	 &parse_keys_loss,    &parse_keys_bursts,
+    &parse_keys_flap,	  &parse_keys_queues,	 &parse_keys_profile, NULL,
 };
 
 /* Keys that people write by habit, where they belong here. */
@@ -102,7 +141,19 @@ static const struct {
     {&parse_keys_vm, "rate", "vnic: {rate: …}"},
     {&parse_keys_vnic, "ip", "address: …"},
     {&parse_keys_host, "rate", "nic: {rate: …}"},
-    {&parse_keys_fabric, "rate", "nic: {rate: …}"},
+    {&parse_keys_link, "drop", "loss: {after: …}"},
+    {&parse_keys_direction, "drop", "loss: {after: …}"},
+    {&parse_keys_fabric, "drop", "loss: {after: …}"},
+    {&parse_keys_link, "reorder", "reordering: …"},
+    {&parse_keys_direction, "reorder", "reordering: …"},
+    {&parse_keys_vnic, "ab", "direction: …; a vNIC has the same caps both ways"},
+    {&parse_keys_vnic, "ba", "direction: …; a vNIC has the same caps both ways"},
+    {&parse_keys_vnic, "delay", "delay: … in a link or in the fabric"},
+    {&parse_keys_vnic, "loss", "loss: … in a link or in the fabric"},
+    {&parse_keys_nic, "delay", "delay: … in the fabric"},
+    {&parse_keys_nic, "loss", "loss: … in the fabric"},
+    {&parse_keys_vm, "pps", "vnic: {pps: …}"},
+    {&parse_keys_vm, "queues", "vnic: {queues: …}"},
     {&parse_keys_network, "vni", "overlay: {type: vxlan, vni: …}"},
     {&parse_keys_network, "subnet", "cidr: …"},
 };

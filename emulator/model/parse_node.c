@@ -229,30 +229,48 @@ static bool read_ends(struct parse *ps, const struct yaml_node *map, struct clou
 	return good;
 }
 
-static void read_direction(struct parse *ps, const struct yaml_node *n, const char *what,
-			   struct cloud_rate *out)
+static void read_direction(struct parse *ps, const struct yaml_node *n, struct cloud_link *link,
+			   int dir)
 {
-	const struct yaml_node *map = parse_value_map(ps, n, what);
+	static const char *const names[] = {"ab", "ba"};
+	const struct yaml_node *map = parse_value_map(ps, n, names[dir]);
+	struct wire_impair *impair = &link->impair[dir].impair;
+	uint64_t common = impair->seed;
 
+	impair->seed = 0;
 	parse_keys_check(&parse_keys_direction, map, ps->p);
-	parse_value_rate(ps, map, out);
-	parse_value_delay(ps, yaml_get(map, "delay"));
+	parse_shape(ps, map, &link->dir[dir]);
+	parse_impair(ps, map, &link->impair[dir]);
+	if (!impair->seed && common && !dir)
+		impair->seed = common; /* as it was asked for */
+	else if (!impair->seed && link->end[dir].node.name)
+		impair->seed = cloud_seed(common, arena_printf(&ps->t->arena, "%s:%s",
+							       link->end[dir].node.name,
+							       link->end[dir].ifname));
 }
 
 static void read_link(struct parse *ps, const struct yaml_node *n)
 {
-	const struct yaml_node *map = parse_value_map(ps, n, "link");
+	static const char *const vias[] = {
+	    [VIA_AUTO] = "auto", [VIA_NETEM] = "netem", [VIA_RELAY] = "relay", NULL};
+	const struct yaml_node *map = parse_value_map(ps, n, "link"), *via = yaml_get(map, "via");
 	struct cloud_link link = {.at = n->at};
+	int which = VIA_AUTO;
 	bool good;
 
 	parse_keys_check(&parse_keys_link, map, ps->p);
 	good = read_ends(ps, map, &link);
-	parse_value_rate(ps, map, &link.dir[0].rate);
+	parse_shape(ps, map, &link.dir[0]);
+	parse_impair(ps, map, &link.impair[0]);
 	link.dir[1] = link.dir[0];
-	read_direction(ps, yaml_get(map, "ab"), "ab", &link.dir[0].rate);
-	read_direction(ps, yaml_get(map, "ba"), "ba", &link.dir[1].rate);
+	link.impair[1] = link.impair[0];
+	read_direction(ps, yaml_get(map, "ab"), &link, 0);
+	read_direction(ps, yaml_get(map, "ba"), &link, 1);
 	parse_value_mtu(ps, yaml_get(map, "mtu"), &link.mtu);
-	parse_value_delay(ps, yaml_get(map, "delay"));
+	parse_value_enum(ps, via, "via", vias, &which);
+	link.via = (enum cloud_via)which;
+	if (via)
+		link.via_at = via->at;
 	if (good)
 		*VEC_ADD(&ps->t->arena, &ps->t->links) = link;
 }

@@ -13,6 +13,7 @@
 #include "emulator/model/parse.h"
 
 #define MTU_MAX 65535
+#define PPM	1000000
 
 const struct yaml_node *parse_value_map(struct parse *ps, const struct yaml_node *n,
 					const char *what)
@@ -52,18 +53,72 @@ struct cloud_ref parse_value_ref(struct parse *ps, const struct yaml_node *n, co
 	return (struct cloud_ref){.name = text.s, .at = text.at, .index = -1};
 }
 
-void parse_value_int(struct parse *ps, const struct yaml_node *n, const char *what,
-		     const int64_t range[2], struct cloud_num *out)
+bool parse_value_int64(struct parse *ps, const struct yaml_node *n, const char *what,
+		       const int64_t range[2], int64_t *out)
+{
+	const char *s = yaml_want_text(n, what, ps->p);
+	struct err err = ERR_INIT;
+
+	if (!s)
+		return false;
+	if (units_parse_int(s, range[0], range[1], out, &err) == 0)
+		return true;
+	problems_add(ps->p, n->at, "%s: %s", what, err.text);
+	return false;
+}
+
+bool parse_value_time(struct parse *ps, const struct yaml_node *n, const char *what, int64_t *ns)
+{
+	const char *s = yaml_want_text(n, what, ps->p);
+	struct err err = ERR_INIT;
+
+	if (!s)
+		return false;
+	if (units_parse_time(s, ns, &err) == 0)
+		return true;
+	problems_add(ps->p, n->at, "%s: %s", what, err.text);
+	return false;
+}
+
+bool parse_value_size(struct parse *ps, const struct yaml_node *n, const char *what, int64_t *bytes)
+{
+	const char *s = yaml_want_text(n, what, ps->p);
+	struct err err = ERR_INIT;
+
+	if (!s)
+		return false;
+	if (units_parse_size(s, bytes, &err) == 0)
+		return true;
+	problems_add(ps->p, n->at, "%s: %s", what, err.text);
+	return false;
+}
+
+bool parse_value_percent(struct parse *ps, const struct yaml_node *n, const char *what, int *ppm)
 {
 	const char *s = yaml_want_text(n, what, ps->p);
 	struct err err = ERR_INIT;
 	int64_t v;
 
 	if (!s)
-		return;
-	if (units_parse_int(s, range[0], range[1], &v, &err) < 0)
+		return false;
+	if (units_parse_percent(s, &v, &err) < 0) {
 		problems_add(ps->p, n->at, "%s: %s", what, err.text);
-	else
+		return false;
+	}
+	if (v > PPM) {
+		problems_add(ps->p, n->at, "%s: '%s' is more than 100%%", what, s);
+		return false;
+	}
+	*ppm = (int)v;
+	return true;
+}
+
+void parse_value_int(struct parse *ps, const struct yaml_node *n, const char *what,
+		     const int64_t range[2], struct cloud_num *out)
+{
+	int64_t v;
+
+	if (parse_value_int64(ps, n, what, range, &v))
 		*out = (struct cloud_num){.v = (int)v, .at = n->at};
 }
 
@@ -210,20 +265,6 @@ void parse_value_cidrs(struct parse *ps, const struct yaml_node *n,
 		       struct cloud_cidr out[CLOUD_FAMILIES])
 {
 	for_each(n, add_cidr, ps, "cidr", out);
-}
-
-void parse_value_delay(struct parse *ps, const struct yaml_node *n)
-{
-	const char *s = yaml_want_text(n, "delay", ps->p);
-	struct err err = ERR_INIT;
-	int64_t ns;
-
-	if (!s)
-		return;
-	if (units_parse_time(s, &ns, &err) < 0)
-		problems_add(ps->p, n->at, "delay: %s", err.text);
-	else if (ns)
-		problems_add(ps->p, n->at, "delays come with a later version; here only 0 works");
 }
 
 static const char *const reserved[] = {

@@ -7,14 +7,47 @@
 #include "core/base/units.h"
 #include "emulator/model/parse.h"
 
-/* Reads the keys of a vNIC over what `out` holds already. */
+struct vnic_maps { /* where a vNIC's caps are written, the later over the former */
+	const struct yaml_node *vm, *common, *own;
+};
+
+/* The profile of the map that is nearest to the vNIC. */
+static void read_profile(struct parse *ps, const struct vnic_maps *m, struct cloud_vnic *out)
+{
+	const struct yaml_node *maps[] = {m->vm, m->common, m->own};
+
+	out->profile = (struct cloud_ref){.index = -1};
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		if (maps[i] && yaml_get(maps[i], "profile"))
+			out->profile = parse_value_ref(ps, yaml_get(maps[i], "profile"), "profile");
+	}
+	if (out->profile.name)
+		out->profile.index = parse_profile_find(ps, &out->profile);
+}
+
+static void read_caps(struct parse *ps, const struct vnic_maps *m, struct cloud_vnic *out)
+{
+	struct yaml_pair mode = {.key = "mode", .value = yaml_get(m->vm, "mode")};
+	struct yaml_node only = {.kind = YAML_MAP, .pairs = {.v = &mode, .n = 1}};
+
+	read_profile(ps, m, out);
+	if (out->profile.index >= 0)
+		out->caps = ps->t->profiles.v[out->profile.index].caps;
+	else
+		out->caps = (struct cloud_caps){.rate.rate.basis = BASIS_L3};
+	if (mode.value)
+		parse_value_rate(ps, &only, &out->caps.rate);
+	parse_caps(ps, m->common, &out->caps);
+	if (m->own)
+		parse_caps(ps, m->own, &out->caps);
+}
+
+/* Reads the keys of a vNIC's map, but for its caps, over what `out` holds already. */
 static void read_vnic(struct parse *ps, const struct yaml_node *map, struct cloud_vnic *out)
 {
 	parse_keys_check(&parse_keys_vnic, map, ps->p);
 	if (yaml_get(map, "network"))
 		out->network = parse_value_ref(ps, yaml_get(map, "network"), "network");
-	parse_value_rate(ps, map, &out->caps.rate);
-	parse_value_mtu(ps, yaml_get(map, "mtu"), &out->caps.mtu);
 	parse_value_ips(ps, yaml_get(map, "address"), "address", out->address);
 	parse_value_mac(ps, yaml_get(map, "mac"), &out->mac);
 }
@@ -29,19 +62,23 @@ static void add_network(struct parse *ps, struct cloud_vm *vm, const struct yaml
 	v->network = parse_value_ref(ps, n, "network");
 }
 
-static void read_vnic_list(struct parse *ps, struct cloud_vm *vm, const struct yaml_node *list,
+static void read_vnic_list(struct parse *ps, struct cloud_vm *vm, const struct vnic_maps *maps,
 			   const struct cloud_vnic *common)
 {
-	list = yaml_want_seq(list, "vnics", ps->p);
+	const struct yaml_node *list = yaml_want_seq(yaml_get(maps->vm, "vnics"), "vnics", ps->p);
+
 	for (size_t i = 0; list && i < list->items.n; i++) {
 		const struct yaml_node *n = list->items.v[i];
-		struct cloud_vnic *v = VEC_ADD(&ps->t->arena, &vm->vnics);
+		struct vnic_maps own = *maps;
+		struct cloud_vnic v = *common;
 
-		*v = *common;
-		v->at = n->at;
-		read_vnic(ps, parse_value_map(ps, n, "vnic"), v);
-		if (!v->network.name)
+		own.own = parse_value_map(ps, n, "vnic");
+		v.at = n->at;
+		read_vnic(ps, own.own, &v);
+		read_caps(ps, &own, &v);
+		if (!v.network.name)
 			problems_add(ps->p, n->at, "a vNIC of vm '%s' has no network", vm->name);
+		*VEC_ADD(&ps->t->arena, &vm->vnics) = v;
 	}
 }
 
@@ -49,16 +86,11 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 {
 	const struct yaml_node *one = yaml_get(map, "network"), *many = yaml_get(map, "networks");
 	const struct yaml_node *full = yaml_get(map, "vnics"), *vnic = yaml_get(map, "vnic");
-	struct cloud_vnic common = {.network.index = -1, .caps.rate.rate.basis = BASIS_L3};
-	const struct yaml_node *mode = yaml_get(map, "mode");
+	struct vnic_maps maps = {.vm = map, .common = parse_value_map_of(ps, vnic, "vnic", "rate")};
+	struct cloud_vnic common = {.network.index = -1};
 
-	if (mode) {
-		struct yaml_pair pair = {.key = "mode", .value = (struct yaml_node *)mode};
-		struct yaml_node only = {.kind = YAML_MAP, .pairs = {.v = &pair, .n = 1}};
-
-		parse_value_rate(ps, &only, &common.caps.rate);
-	}
-	read_vnic(ps, parse_value_map_of(ps, vnic, "vnic", "rate"), &common);
+	read_vnic(ps, maps.common, &common);
+	read_caps(ps, &maps, &common);
 	if (!!one + !!many + !!full + !!common.network.name != 1) {
 		problems_add(ps->p, vm->at, "vm '%s' needs one of network, networks or vnics",
 			     vm->name);
@@ -73,7 +105,7 @@ static void read_vnics(struct parse *ps, struct cloud_vm *vm, const struct yaml_
 	many = yaml_want_seq(many, "networks", ps->p);
 	for (size_t i = 0; many && i < many->items.n; i++)
 		add_network(ps, vm, many->items.v[i], &common);
-	read_vnic_list(ps, vm, full, &common);
+	read_vnic_list(ps, vm, &maps, &common);
 	if (vm->vnics.n > 1 && vnic && (yaml_get(vnic, "address") || yaml_get(vnic, "mac")))
 		problems_add(ps->p, vnic->at,
 			     "vm '%s' has several vNICs: give addresses and MACs "

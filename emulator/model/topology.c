@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/base/units.h"
 #include "emulator/model/parse.h"
 
 /* "topologies/zstack.yaml" gives "zstack": the name of a lab whose file has none. */
@@ -26,6 +27,59 @@ static const char *name_of_file(struct arena *a, const char *file)
 	return *name == '-' ? "lab" : name;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* "1/20", "0.05", "5%" */
+static bool read_scale(const char *s, int64_t *num, int64_t *den)
+{
+	static const int64_t limit = 1000000;
+	struct err ignored = ERR_INIT;
+	autofree char *head = mem_strdup(s);
+	char *slash = strchr(head, '/');
+	autofree char *percent = mem_printf("%s%%", s);
+
+	if (slash) {
+		*slash = '\0';
+		return !units_parse_int(head, 1, limit, num, &ignored) &&
+		       !units_parse_int(slash + 1, 1, limit, den, &ignored);
+	}
+	*den = str_ends(s, "%") ? 1000000 : 10000; /* parts per million of what is written */
+	return !units_parse_percent(str_ends(s, "%") ? s : percent, num, &ignored);
+}
+
+static void parse_scale(struct parse *ps, const struct yaml_node *n)
+{
+	const char *s = yaml_want_text(n, "scale", ps->p);
+	int64_t num, den, divisor;
+
+	if (!s)
+		return;
+	if (!read_scale(s, &num, &den)) {
+		problems_add(ps->p, n->at, "'%s' is not a scale; write it like 1/20, 0.05 or 5%%",
+			     s);
+		return;
+	}
+	if (num < 1 || num > den) {
+		problems_add(ps->p, n->at,
+			     "scale '%s' is not above 0 and at most 1; a lab can be "
+			     "slower than what it models, not faster",
+			     s);
+		return;
+	}
+	divisor = common_divisor(num, den);
+	ps->t->scale_num = num / divisor;
+	ps->t->scale_den = den / divisor;
+}
+
 static void parse_head(struct parse *ps, const struct yaml_node *root, const char *file)
 {
 	const struct yaml_node *version = yaml_get(root, "version");
@@ -40,6 +94,7 @@ static void parse_head(struct parse *ps, const struct yaml_node *root, const cha
 		parse_value_name(ps, t->name.s, t->name.at, "lab");
 	else
 		t->name.s = name_of_file(&t->arena, file);
+	parse_scale(ps, yaml_get(root, "scale"));
 	t->description = yaml_want_text(yaml_get(root, "description"), "description", ps->p);
 }
 
@@ -68,7 +123,8 @@ static bool parse_sections(struct parse *ps, const struct yaml_node *root)
 		const char *key;
 		void (*read)(struct parse *ps, const struct yaml_node *n);
 	} sections[] = {
-	    {"fabric", parse_fabric}, /* before the hosts, which inherit from it */
+	    {"profiles", parse_profile}, /* before the VMs, which use them */
+	    {"fabric", parse_fabric},	 /* before the hosts, which inherit from it */
 	    {"hosts", parse_fabric_hosts}, {"networks", parse_network},
 	    {"routers", parse_router},	   {"vms", parse_vm},
 	    {"eips", parse_vm_eips},	   {"nodes", parse_node},
@@ -90,6 +146,17 @@ static bool parse_sections(struct parse *ps, const struct yaml_node *root)
 	return whole;
 }
 
+static void keep_files(struct topology *t, const struct topology_source *src)
+{
+	for (size_t i = 0; i < src->n_files; i++) {
+		struct cloud_file *f = VEC_ADD(&t->arena, &t->files);
+
+		f->name = arena_strdup(&t->arena, src->files[i].name);
+		f->text = src->files[i].text;
+		f->len = src->files[i].len;
+	}
+}
+
 struct topology *topology_parse(const struct topology_source *src, struct problems *p)
 {
 	struct topology *t = mem_zalloc(sizeof(*t));
@@ -99,6 +166,7 @@ struct topology *topology_parse(const struct topology_source *src, struct proble
 
 	arena_init(&t->arena);
 	t->scale_num = t->scale_den = 1;
+	keep_files(t, src);
 	if (yaml_parse(&t->yaml, src->main.name, src->main.text, src->main.len, p) < 0)
 		return t;
 	for (size_t i = 0; i < src->n_sets; i++)
@@ -126,6 +194,10 @@ void topology_free(struct topology *t)
 {
 	if (!t)
 		return;
+	VEC_FOREACH (f, &t->files) {
+		if (f->opened)
+			yaml_done(&f->yaml);
+	}
 	yaml_done(&t->yaml);
 	arena_done(&t->arena);
 	free(t);

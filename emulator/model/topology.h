@@ -47,7 +47,8 @@ struct topology_file {
  * A topology and what belongs to it: `main.name` is what problems call it; `sets` are "path=value"
  * overrides ("vms.client.host=h2"), applied before checking (a value that begins with { or [ is
  * YAML in flow style, an empty one takes the key away); `files` are the other files that it names
- * (topology_needs()), read by the caller.
+ * (topology_needs()), read by the caller. One whose text is NULL could not be read, and the caller
+ * has said so in a problem of its own.
  */
 #define TOPOLOGY_SET_PREFIX "--set " /* how problems name the place of an override */
 struct topology_source {
@@ -61,11 +62,16 @@ struct topology_source {
 /*
  * The other files that a topology, with its overrides, names: "profiles/aliyun.yaml" for a profile
  * "aliyun/…" (looked for in the topology's own folder, then among the shipped ones), and its
- * delivery traces (relative to its own folder). Names live in `a`; they are those by which `files`
- * must give them. What cannot be read of it yet is topology_parse()'s to tell.
+ * delivery traces (relative to its own folder). Names and marks live in `a`; the names are those by
+ * which `files` must give them, each once. What cannot be read of the topology yet is
+ * topology_parse()'s to tell.
  */
+struct topology_need {
+	const char *name;
+	struct mark at; /* where it is named first */
+};
 struct topology_needs {
-	VEC(const char *) names;
+	VEC(struct topology_need) list;
 };
 void topology_needs(const struct topology_source *src, struct arena *a, struct topology_needs *out);
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * topology_check: resolves the references of a cloud model and finds what its parts say against
- * each other: names, routers and their networks, EIPs, rates, MTUs. Addresses are
- * topology_check_addr.c's, the wire level topology_check_link.c's. Called by topology.c.
+ * each other: names, routers and their networks, EIPs, MTUs. Addresses are topology_check_addr.c's,
+ * the wire level topology_check_link.c's, rates and impairments topology_check_shape.c's. Called by
+ * topology.c.
  */
-#include <math.h>
 #include <netinet/in.h>
 
-#include "core/base/units.h"
 #include "core/base/keyset.h"
 #include "emulator/model/parse.h"
 
-#define FRAME_BYTES  14	  /* Ethernet header: a queue holds frames */
 #define IPV6_MTU_MIN 1280 /* RFC 8200 */
 
 /* ---- references ---- */
@@ -344,24 +342,7 @@ static void check_eips(struct check *c)
 	keyset_done(&seen);
 }
 
-/* ---- rates and MTUs ---- */
-
-static void check_rate(const struct cloud_rate *r, int mtu, struct problems *p)
-{
-	double bytes = (double)r->rate.queue_bytes;
-
-	if (!r->queue_at.line && !r->queue_at.file)
-		return;
-	if (!r->rate.bps) {
-		problems_add(p, r->queue_at, "a queue needs a rate");
-		return;
-	}
-	if (r->rate.queue_ns)
-		bytes = (double)r->rate.queue_ns * (double)r->rate.bps / 8e9;
-	if (bytes < mtu + FRAME_BYTES)
-		problems_add(p, r->queue_at, "a queue of %.0f bytes does not hold one frame of %d",
-			     floor(bytes), mtu + FRAME_BYTES);
-}
+/* ---- MTUs ---- */
 
 static void check_network_mtu(const struct topology *t, const struct cloud_network *n,
 			      struct problems *p)
@@ -400,24 +381,15 @@ static void check_vnic(const struct topology *t, const struct cloud_vm *vm,
 		problems_add(p, v->caps.mtu.at,
 			     "vm '%s': IPv6 needs an MTU of at least %d, this is %d", vm->name,
 			     IPV6_MTU_MIN, v->caps.mtu.v);
-	check_rate(&v->caps.rate, v->caps.mtu.v ? v->caps.mtu.v : mtu, p);
 }
 
-static void check_rates(const struct topology *t, struct problems *p)
+static void check_mtus(const struct topology *t, struct problems *p)
 {
-	if (!t->hosts.n)
-		check_rate(&t->fabric.nic.rate, cloud_fabric_mtu(t), p);
-	VEC_FOREACH (h, &t->hosts)
-		check_rate(&h->nic.rate, cloud_fabric_mtu(t), p);
 	VEC_FOREACH (n, &t->networks)
 		check_network_mtu(t, n, p);
 	VEC_FOREACH (vm, &t->vms) {
 		VEC_FOREACH (v, &vm->vnics)
 			check_vnic(t, vm, v, p);
-	}
-	VEC_FOREACH (l, &t->links) {
-		for (int i = 0; i < 2; i++)
-			check_rate(&l->dir[i].rate, l->mtu.v ? l->mtu.v : CLOUD_MTU, p);
 	}
 }
 
@@ -460,10 +432,11 @@ void topology_check(struct topology *t, struct problems *p)
 	resolve_vms(&c);
 	resolve_networks(&c);
 	check_eips(&c);
-	check_rates(t, p);
+	check_mtus(t, p);
 	check_vnis(t, p);
 	check_snat(t, p);
 	topology_check_addresses(t, p);
 	topology_check_links(t, p);
+	topology_check_shapes(t, p);
 	keyset_done(&c.nodes);
 }

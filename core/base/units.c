@@ -288,6 +288,11 @@ const char *units_format_rate(char *buf, size_t size, double bps)
 	return format(&rate, buf, size, bps);
 }
 
+const char *units_format_pps(char *buf, size_t size, double packets)
+{
+	return format(&pps, buf, size, packets);
+}
+
 const char *units_format_time(char *buf, size_t size, int64_t ns)
 {
 	return format(&time_span, buf, size, (double)ns);

@@ -29,6 +29,7 @@ int units_parse_int(const char *s, int64_t min, int64_t max, int64_t *v, struct 
 
 /* Printers write the shortest exact-enough form ("1 Gbit/s", "941.5 Mbit/s", "20 ms") to buf. */
 const char *units_format_rate(char *buf, size_t size, double bps);
+const char *units_format_pps(char *buf, size_t size, double packets); /* a second: "300 kpps" */
 const char *units_format_time(char *buf, size_t size, int64_t ns);
 const char *units_format_size(char *buf, size_t size, int64_t bytes);
 

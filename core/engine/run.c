@@ -26,7 +26,7 @@
 #define RUN_SLICE_NS  (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
 #define RUN_TICK_NS   (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
 #define RUN_GRACE_NS  (10 * NSEC_PER_SEC)
-#define RUN_EXCUSE_NS (200 * NSEC_PER_MSEC)
+#define RUN_EXCUSE_NS (900 * NSEC_PER_MSEC) /* a busy machine tells the two ends far apart */
 #define RUN_SLOWEST   1000000 /* bit/s that an open-ended transfer is given time for */
 #define RUN_STACK     (256 << 10)
 
@@ -247,13 +247,19 @@ static const struct err *run_failed(const struct worker *w)
 	return NULL;
 }
 
+/* How a peer that is gone shows: TCP closed or reset, and a datagram's port that nobody has. */
+static bool is_peer_gone(int code)
+{
+	return code == ECONNRESET || code == EPIPE || code == ECONNREFUSED || code == ENOTCONN;
+}
+
 /* A connection that the peer has closed may mean that both were told to stop, and the peer first:
  * then our own "stop" is about to come, and nothing has failed. */
 static bool run_excused(struct worker *w, const struct err *failed)
 {
 	struct err ignored = ERR_INIT;
 	int64_t until = clock_now_ns() + RUN_EXCUSE_NS;
-	if (failed->code != ECONNRESET && failed->code != EPIPE)
+	if (!is_peer_gone(failed->code))
 		return false;
 	while (!w->partial && !w->ctl.eof && clock_now_ns() < until) {
 		struct pollfd fd = {.fd = w->ctl.in, .events = POLLIN};

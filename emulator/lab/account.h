@@ -5,21 +5,28 @@
  * What does not close is a hole: an error of the lab, to the packet, once its links are idle.
  *
  * It only reads counters, all of them from the start of the lab; the difference of two readings is
- * what happened in between.
+ * what happened in between. Nodes are no links: what they throw away themselves (a rule, a full
+ * socket, no route) stands in `elsewhere`.
+ *
+ * Causes: "queue" (of a shaper, or of a device without one), "pps cap", "police", "loss" (of netem
+ * or relay), "black_hole", "flap", "overrun", "oversize", "send" (relay), "softnet" (the machine's
+ * backlog was full), "device" (down, or the packet larger than its MTU), "connections", "rule",
+ * "socket" (the receiver's was full), and those of the IP layer ("no_route", …).
  */
 #ifndef VPCLAB_LAB_ACCOUNT_H
 #define VPCLAB_LAB_ACCOUNT_H
 
 #include <jansson.h>
 
+#include "core/base/str.h"
 #include "emulator/lab/lab.h"
 
 #define ACCOUNT_CAUSES_MAX 24
 
 struct account_loss {
-	const char
-	    *cause; /* "queue", "pps cap", "police", "connections", "black_hole", "loss", … */
-	const char *where; /* "h1/eth0 tbf 1:", "wires/relay r-b", … */
+	const char *cause;
+	const char *where; /* "h1/eth0 tbf 1:", "relay r-b", … */
+	int node;	   /* in the wire model */
 	int64_t packets;
 };
 
@@ -36,15 +43,22 @@ struct account_direction {
 struct account { /* zeroed is empty; account_done() */
 	struct arena arena;
 	VEC(struct account_direction) directions; /* by link, ab before ba */
+	VEC(struct account_loss) elsewhere;	  /* by node */
 	int64_t at_ns;				  /* CLOCK_MONOTONIC */
 	int64_t softnet_dropped;		  /* of the whole machine */
 };
 
 /* Reads all links of the lab. `w` is its wire model (lab_wire()). */
 int account_read(const struct lab *lab, const struct wire *w, struct account *out, struct err *err);
+/* Only those nodes (by index, as many as the wire model has), and the links all in them. */
+int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *nodes,
+		       struct account *out, struct err *err);
 void account_done(struct account *a);
 
-/* What happened between two readings of the same lab: `after` minus `before`, into `out`. */
+/*
+ * What happened between two readings of the same lab: `after` minus `before`, into `out`. Texts
+ * are copied.
+ */
 void account_between(const struct account *before, const struct account *after,
 		     struct account *out);
 
@@ -52,6 +66,30 @@ void account_between(const struct account *before, const struct account *after,
 int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit_ns,
 		      struct account *out, struct err *err);
 
-json_t *account_json(const struct account *a, const struct wire *w); /* gives a reference */
+/*
+ * Of an idle lab: one line a hole ("link r-b a→b: 3 packets unexplained") into `text`, their number
+ * added to *n. A lab that is busy for longer than a second is not judged: 0 lines.
+ */
+int account_check(const struct lab *lab, const struct wire *w, struct strbuf *text, size_t *n,
+		  struct err *err);
+
+int64_t account_lost(const struct account_direction *d); /* by all causes */
+/* The direction of a link, or NULL where it was not read. */
+const struct account_direction *account_find(const struct account *a, int link, bool ba);
+/* The device by whose egress packets of a direction enter the link. */
+int account_entry(const struct wire *w, int link, bool ba);
+
+/*
+ * {"softnet_dropped", "at_ns", "links": [{"name", "direction": "ab", "entered_packets",
+ *  "left_packets", "waiting_packets", "duplicated_packets", "lost": [{"cause", "where",
+ *  "packets"}], "unexplained_packets"}], "elsewhere": [{"node", "cause", "where", "packets"}]}
+ * Gives a reference.
+ */
+json_t *account_json(const struct account *a, const struct wire *w);
+
+/* "12,345 queue at r/eth2 tbf 1:", into `out`; adds to what is there after ", ". */
+void account_describe(const struct account_loss *l, struct strbuf *out);
+/* 12345 as "12,345". */
+char *account_number(char buf[32], int64_t v);
 
 #endif

@@ -71,10 +71,10 @@ int count_read(const struct count_at *at, struct count_value *flows, size_t n,
 	return 0;
 }
 
-int count_snapshot(const struct lab *lab, const char *const *nodes, size_t n, json_t **out,
-		   struct err *err)
+int count_snapshot_relays(const struct lab *lab, const struct wire *w, const char *const *nodes,
+			  size_t n, json_t **out, struct err *err)
 {
-	struct count_request r = {.nodes = nodes, .n_nodes = n};
+	struct count_request r = {.nodes = nodes, .n_nodes = n, .wire = w};
 	autofree char *text = NULL;
 	size_t len;
 	int rc = lab_call(lab, NULL, count_inside_snapshot, &r, &text, &len, err);
@@ -82,4 +82,10 @@ int count_snapshot(const struct lab *lab, const char *const *nodes, size_t n, js
 	if (rc == 0)
 		rc = count_json(text, out, err);
 	return rc < 0 ? err_wrap(err, "read counters") : 0;
+}
+
+int count_snapshot(const struct lab *lab, const char *const *nodes, size_t n, json_t **out,
+		   struct err *err)
+{
+	return count_snapshot_relays(lab, NULL, nodes, n, out, err);
 }

@@ -57,16 +57,26 @@ int count_remove(const struct count_at *at, struct err *err);
 /*
  * All counters of the named nodes (n 0: of all nodes), read one right after the other:
  *   {"at_ns": …, "softnet": {"dropped", "squeezed"},          softnet: of the whole machine
+ *    "relays": {LINK: what relay_ask() gives for "stats", or null when it does not answer},
  *    "nodes": {NODE: {"at_ns": …,
- *      "devices": {DEV: {"rx_packets", "rx_bytes", "rx_dropped", "tx_packets", "tx_bytes",
- *                        "tx_dropped",
- *                        "qdiscs": [{"kind", "handle", "sent_packets", "sent_bytes", "dropped",
- *                                    "overlimits", "backlog_packets", "backlog_bytes"}]}},
- *      "udp": {"in_errors", "rcvbuf_errors"},                 IPv4 and IPv6 together
- *      "tcp": {"retrans_segs"}}}}
+ *      "devices": {DEV: {"rx_packets", "rx_bytes", "rx_dropped", "rx_multicast", "tx_packets",
+ *                        "tx_bytes", "tx_dropped",
+ *                        "qdiscs": [{"kind", "handle", "parent", "sent_packets", "sent_bytes",
+ *                                    "dropped", "overlimits", "backlog_packets",
+ *                                    "backlog_bytes"}],   parent: "root", "ingress" or "1:10"
+ *                        "classes": the same with "id" for "handle"}},
+ *      "rules": [{"family", "table", "chain", "number", "drops", "comment", "packets",
+ *                 "bytes"}],             those that count; number: which of them in its chain
+ *      "udp": {"in_errors", "rcvbuf_errors", "no_ports"},     IPv4 and IPv6 together
+ *      "tcp": {"retrans_segs"},
+ *      "ip": {"no_route", "in_no_route", "in_header_errors", "in_address_errors", "in_discards",
+ *             "out_discards", "fragments_failed", "reassembly_failed"}}}}
  * Gives a reference.
  */
 int count_snapshot(const struct lab *lab, const char *const *nodes, size_t n, json_t **out,
 		   struct err *err);
+/* With "relays": those of the links of `w`. */
+int count_snapshot_relays(const struct lab *lab, const struct wire *w, const char *const *nodes,
+			  size_t n, json_t **out, struct err *err);
 
 #endif

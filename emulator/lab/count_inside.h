@@ -14,6 +14,7 @@ struct count_request {
 	size_t n_flows;
 	const char *const *nodes; /* snapshot */
 	size_t n_nodes;
+	const struct wire *wire; /* snapshot: whose relays are asked; NULL: none */
 };
 
 /* As lab_call() wants them; `arg` is a struct count_request. */
@@ -21,6 +22,11 @@ int count_inside_install(void *arg, int out_fd, struct err *err);
 int count_inside_read(void *arg, int out_fd, struct err *err);
 int count_inside_remove(void *arg, int out_fd, struct err *err);
 int count_inside_snapshot(void *arg, int out_fd, struct err *err);
+
+/* The device's own counters (gives a reference), and `j` (which it takes) as text to out_fd. */
+struct dump_link;
+json_t *count_link(const struct dump_link *l);
+int count_write(json_t *j, int out_fd, struct err *err);
 
 #define COUNT_TABLE "vpclab_count" /* of family netdev */
 

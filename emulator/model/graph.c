@@ -5,9 +5,9 @@
  */
 #include "emulator/model/graph.h"
 
-#include "core/base/units.h"
 #include "emulator/model/redirect.h"
 #include "emulator/model/topology.h"
+#include "emulator/model/wire_text.h"
 
 struct graph_vertex graph_vertex_of(const struct wire *w, int dev)
 {
@@ -53,56 +53,66 @@ const char *graph_node_word(const struct wire_node *n)
 	}
 }
 
-static void add_rate(struct strbuf *out, const char *before, const struct wire_rate *rate)
-{
-	char text[32];
+struct direction { /* of a link */
+	const struct wire_shape *shape;
+	const struct wire_impair *impair;
+};
 
-	if (!rate->bps)
-		strbuf_addf(out, "%sunshaped", before);
-	else
-		strbuf_addf(out, "%s%s %s", before,
-			    units_format_rate(text, sizeof(text), (double)rate->bps),
-			    wire_basis_name(rate->basis));
+static void add_direction(struct strbuf *out, const struct direction *d)
+{
+	size_t begin = out->len;
+
+	wire_text_shape(out, d->shape);
+	if (!wire_shape_any(d->shape))
+		strbuf_add(out, "unshaped");
+	begin = out->len - begin;
+	if (d->impair->given) {
+		autostr struct strbuf text = {0};
+
+		wire_text_impair(&text, d->impair);
+		if (text.len)
+			strbuf_addf(out, "%s%s", begin ? ", " : "", strbuf_text(&text));
+	}
 }
 
 /* `forth`: what the edge's first end sends. */
-static const char *rates_text(struct arena *arena, const struct wire_rate *forth,
-			      const struct wire_rate *back)
+static const char *label_text(struct graph *g, const struct wire_link *l, bool forth)
 {
-	autostr struct strbuf out = {0};
+	struct direction ab = {&l->ab, &l->impair_ab}, ba = {&l->ba, &l->impair_ba};
+	autostr struct strbuf out = {0}, back = {0};
 
-	if (!forth->bps && !back->bps)
-		return "";
-	if (forth->bps == back->bps && forth->basis == back->basis) {
-		add_rate(&out, "", forth);
-	} else {
-		add_rate(&out, "→ ", forth);
-		add_rate(&out, ", ← ", back);
-	}
-	return arena_strdup(arena, strbuf_text(&out));
+	add_direction(&out, forth ? &ab : &ba);
+	add_direction(&back, forth ? &ba : &ab);
+	if (str_eq(strbuf_text(&out), strbuf_text(&back)))
+		return arena_printf(&g->arena, "%s%s", strbuf_text(&out),
+				    l->sum ? " both directions together" : "");
+	return arena_printf(&g->arena, "→ %s, ← %s", strbuf_text(&out), strbuf_text(&back));
+}
+
+static bool says_anything(const struct wire_link *l)
+{
+	return wire_shape_any(&l->ab) || wire_shape_any(&l->ba) || l->engine != IMPAIR_NONE;
 }
 
 /* Of the link whose ends are on the way from `a` to its far end (a vNIC's limit, say). */
-static const char *edge_label(struct graph *g, const int *redirect, const int *link_of, int a)
+static const char *edge_label(struct graph *g, const struct redirect *r, const int *link_of, int a)
 {
 	const struct wire *w = g->w;
+	uint32_t mark = 0;
 	int dev = a;
 
 	for (int steps = 0; steps < 16; steps++) {
 		int peer = w->devs.v[dev].peer,
 		    index = link_of[dev] >= 0 ? link_of[dev] : link_of[peer];
 
-		if (index >= 0 &&
-		    (w->links.v[index].ab.rate.bps || w->links.v[index].ba.rate.bps)) {
+		if (index >= 0 && says_anything(&w->links.v[index])) {
 			const struct wire_link *l = &w->links.v[index];
-			bool forward = l->dev_a == dev || l->dev_b == peer;
 
-			return rates_text(&g->arena, forward ? &l->ab.rate : &l->ba.rate,
-					  forward ? &l->ba.rate : &l->ab.rate);
+			return label_text(g, l, l->dev_a == dev || l->dev_b == peer);
 		}
-		if (redirect[peer] < 0)
+		dev = redirect_next(r, peer, &mark);
+		if (dev < 0)
 			break;
-		dev = redirect[peer];
 	}
 	return "";
 }
@@ -143,10 +153,18 @@ static int *links_by_dev(const struct wire *w)
 	return link_of;
 }
 
+/* A device that is no end of anything: what comes in there goes on, or nothing ever comes in. */
+static bool is_between(const struct graph *g, const struct redirect *r, int dev)
+{
+	uint32_t mark = 0;
+
+	return g->w->devs.v[dev].role == ROLE_CAP || redirect_next(r, dev, &mark) >= 0;
+}
+
 static void find_edges(struct graph *g)
 {
 	const struct wire *w = g->w;
-	autofree int *redirect = redirect_find(w);
+	struct redirect *r = redirect_find(w);
 	autofree int *link_of = links_by_dev(w);
 
 	g->far = arena_alloc(&g->arena, (w->devs.n + 1) * sizeof(*g->far));
@@ -156,11 +174,11 @@ static void find_edges(struct graph *g)
 	for (int a = 0; a < (int)w->devs.n; a++) {
 		if (w->devs.v[a].kind == DEV_VXLAN)
 			add_tunnels(g, a);
-		if (w->devs.v[a].kind != DEV_VETH || redirect[a] >= 0 || g->far[a] >= 0)
+		if (w->devs.v[a].kind != DEV_VETH || is_between(g, r, a) || g->far[a] >= 0)
 			continue;
-		add_edge(g, a, redirect_far_end(w, redirect, a), false,
-			 edge_label(g, redirect, link_of, a));
+		add_edge(g, a, redirect_far_end(w, r, a), false, edge_label(g, r, link_of, a));
 	}
+	redirect_free(r);
 }
 
 int graph_print(const struct wire *w, const char *format, struct strbuf *out, struct err *err)

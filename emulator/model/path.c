@@ -13,9 +13,26 @@
 
 #include "core/base/str.h"
 #include "emulator/model/path_walk.h"
-#include "emulator/model/redirect.h"
 
 #define FIRST_TTL 64
+
+/* Impairments happen on the way out of a middle, see struct wire_link. */
+static void find_impairment(const struct wire *w, struct path_hop *hop)
+{
+	hop->impair_link = -1;
+	if (hop->dev_out < 0 || w->devs.v[hop->dev_out].role != ROLE_MIDDLE)
+		return;
+	for (size_t i = 0; i < w->links.n; i++) {
+		const struct wire_link *l = &w->links.v[i];
+
+		for (int k = 0; l->engine != IMPAIR_NONE && k < 2; k++) {
+			if (l->middle[k] != hop->dev_out)
+				continue;
+			hop->impair_link = (int)i;
+			hop->impair_ba = !k;
+		}
+	}
+}
 
 struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *p, int node, int in,
 			      int out)
@@ -27,8 +44,9 @@ struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *
 	    .dev_in = in,
 	    .dev_out = out,
 	    .encap_bytes = p->encap_bytes,
-	    .shaper = out >= 0 && walk->w->devs.v[out].egress.rate.bps ? out : -1,
+	    .shaper = out >= 0 && wire_shape_any(&walk->w->devs.v[out].egress) ? out : -1,
 	};
+	find_impairment(walk->w, hop);
 	return hop;
 }
 
@@ -303,7 +321,7 @@ static int walk_from(struct path_walk *walk, struct path_packet *p, int node)
 		describe(walk);
 		walk->out->mtu = least_mtu(walk->w, walk->out);
 	}
-	free(walk->redirect);
+	redirect_free(walk->redirect);
 	return err;
 }
 

@@ -15,6 +15,8 @@ struct path_hop {
 	const char *text; /* "DNAT 192.0.2.50 → 10.10.0.10", "forward", "encapsulate VNI 100" */
 	int encap_bytes;  /* by which a frame on dev_out is longer than the original: 50 in VXLAN */
 	int shaper;	  /* device whose egress shapes when leaving here, or -1 */
+	int impair_link;  /* index of the link whose impairment is met when leaving here, or -1 */
+	bool impair_ba;	  /* its direction b→a */
 };
 
 struct path_nat { /* a translation made on the way, for the way back to undo */

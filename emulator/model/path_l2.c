@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * path_l2: how a frame gets from one device to another without being routed: over veth pairs,
- * redirecting ingress (taps, middles of links between machines), bridges and VXLAN.
+ * redirecting ingress (taps, caps, middles and spans of links), relays, bridges and VXLAN.
  *
  * It searches the layer 2 for the device that answers instead of simulating how bridges learn; in a
  * lab without loops, and ours have none, that is the way the frame takes. Rules of bridges are not
@@ -27,6 +27,7 @@ struct search {
 	const struct ip *ip;   /* who has it … */
 	const struct mac *mac; /* … or, when known, which device has this */
 	bool *left;	       /* by device: a frame has left here already */
+	uint32_t mark;	       /* of the frame, for whoever handed it on last */
 	int end;
 };
 
@@ -182,7 +183,7 @@ static bool bridge_out(struct search *s, int bridge, int in)
 static bool frame_in(struct search *s, int dev)
 {
 	const struct wire_dev *d = &s->walk->w->devs.v[dev];
-	int on = s->walk->redirect[dev];
+	int on = redirect_next(s->walk->redirect, dev, &s->mark);
 
 	if (on >= 0) {
 		path_add_hop(s->walk, s->p, d->node, dev, on);
@@ -197,12 +198,13 @@ static bool frame_in(struct search *s, int dev)
 static int first_port(const struct path_walk *walk, int dev)
 {
 	const struct wire *w = walk->w;
+	uint32_t mark = 0;
 
 	for (int steps = 0; steps < 8 && w->devs.v[dev].kind == DEV_VETH; steps++) {
 		dev = w->devs.v[dev].peer;
 		if (w->devs.v[dev].master >= 0)
 			return dev;
-		dev = walk->redirect[dev];
+		dev = redirect_next(walk->redirect, dev, &mark);
 		if (dev < 0)
 			return -1;
 	}

@@ -8,6 +8,7 @@
 #define VPCLAB_MODEL_PATH_WALK_H
 
 #include "emulator/model/path.h"
+#include "emulator/model/redirect.h"
 
 struct path_packet {
 	struct ip src, dst; /* src family 0: the route decides */
@@ -20,7 +21,7 @@ struct path_walk {
 	const struct wire *w;
 	struct path *out;
 	const struct path *undo; /* the way there, when this is the way back */
-	int *redirect;		 /* by device: where its ingress hands every frame on to, or -1 */
+	struct redirect *redirect;
 	struct err *err;
 };
 

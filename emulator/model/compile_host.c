@@ -61,16 +61,6 @@ static int add_bridge(struct compile *c, int host, const char *want, int mtu)
 							.master = -1});
 }
 
-/* The map that a host's NIC is declared in: its own, or that of all. */
-static const char *nic_path(struct compile *c, const struct cloud_host *h)
-{
-	const struct yaml_node *hosts = yaml_get(c->t->yaml.root, "hosts");
-	const struct yaml_node *host = hosts ? yaml_get(hosts, h->name) : NULL;
-
-	return host && yaml_get(host, "nic") ? arena_printf(&c->w->arena, "hosts.%s.nic", h->name)
-					     : "fabric.nic";
-}
-
 static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge)
 {
 	const struct cloud_host *h = &c->t->hosts.v[host];
@@ -80,7 +70,7 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	struct wire_shape shape = compile_shape(c, &h->nic);
 	struct compile_link link = {
 	    .name = arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n),
-	    .path = nic_path(c, h),
+	    .path = arena_printf(&c->w->arena, "hosts.%s.nic", h->name),
 	    .end = {{.node = c->hosts[host].node,
 		     .want = arena_printf(&c->scratch, "nic%s", n),
 		     .role = ROLE_UPLINK,

@@ -162,6 +162,18 @@ static int check_key(const struct parse_keys *keys, const char *key, struct err 
 	return rc;
 }
 
+/* A host's card has no impairments of its own: those of the fabric are all hosts'. */
+static const char *place_of(const struct parse_keys *keys, const char *path, const char *key)
+{
+	autofree char *word = mem_printf("%.*s", (int)strcspn(key, "."), key);
+
+	for (size_t i = 0; keys == &parse_keys_nic && parse_impair_keys[i]; i++) {
+		if (str_eq(parse_impair_keys[i], word))
+			return "fabric";
+	}
+	return path;
+}
+
 /* What the directions have of the key's first word for themselves goes. */
 static void clear_directions(const struct yaml_node *link, const char *path, const char *key,
 			     struct arena *a, struct link_sets *out)
@@ -193,6 +205,9 @@ int link_sets(const struct topology_source *src, const char *path, const char *a
 				 assignment);
 	if (str_eq(value, "none"))
 		value = "";
+	path = place_of(keys, path, key);
+	if (str_eq(path, "fabric"))
+		keys = &parse_keys_fabric;
 	if (!*value && keys)
 		rc = check_key(keys, key, err);
 	if (rc)

@@ -177,6 +177,9 @@ static void test_link_sets(void **state)
 	expect_sets("vms.web.1.vnic", "rate.burst=2gbit", NULL,
 		    "vms.web.1.vnic.rate.burst=2gbit\n");
 	expect_sets("hosts.h1.nic", "rate=none", NULL, "hosts.h1.nic.rate=\n");
+	/* … nor impairments: those are the fabric's */
+	expect_sets("hosts.h1.nic", "delay=5ms", NULL, "fabric.delay=5ms\n");
+	expect_sets("hosts.h1.nic", "loss.every=none", NULL, "fabric.loss.every=\n");
 }
 
 static void test_link_sets_bad(void **state)

@@ -8,39 +8,11 @@
 # timeout: 500
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=measure.inc
+. "$(dirname "$0")/measure.inc"
 need jq
 
 tolerance=0.005
-
-# What is wrong with one direction's JSON; nothing when it is as predicted.
-problem() {
-	jq -r --argjson tolerance $tolerance '
-		if .counted.truths != "agree" then .counted.why
-		else .counted.goodput_bps / .predicted.goodput_bps - 1 |
-			if fabs > $tolerance then "off by \(. * 100) %" else "" end
-		end' "$1" 2>&1
-}
-
-# check NAME FILE
-check() {
-	local limit wrong
-	limit=$(jq -r 'if .fidelity.limit == "none" then "" else .fidelity.why end' "$2" 2>&1)
-	wrong=$(problem "$2")
-	if [ -n "$wrong" ] && [ -n "$limit" ]; then
-		tap_skip "$1" "the machine was the limit: $limit ($wrong)"
-	else
-		tap_result "$1" "$wrong"
-	fi
-}
-
-# measure FILE ARGUMENT…: sets status; what it says on standard error goes to FILE.err.
-measure() {
-	vpclab measure "${@:2}" --json >"$1" 2>"$1.err"
-	status=$?
-}
-
-# A shared machine can disturb one measurement; what is wrong with the link shows each time.
-tries="1 2 3"
 
 # both RATE BASIS SIZE: offers as much payload as the link has rate, so headers are the excess.
 both() {
@@ -61,18 +33,6 @@ both() {
 	check "$1 $2 there" "$there"
 	check "$1 $2 back" "$back"
 	lab_down
-}
-
-# alone NAME ARGUMENT…: one flow from client to server; its JSON is in $work/alone.json.
-alone() {
-	local status
-	for _ in $tries; do
-		measure "$work/alone.json" "$lab:client" server "${@:2}"
-		[ "$status$(problem "$work/alone.json")" = 0 ] && break
-	done
-	is "$1: measured, or the machine was the limit" \
-		"${status/3/0} $(<"$work/alone.json.err")" "0 "
-	check "$1: as predicted" "$work/alone.json"
 }
 
 for basis in l1 l2 l3; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ethtool: reads device features and switches them off through SIOCETHTOOL. Feature bits have no
+ * ethtool: reads device features and switches them through SIOCETHTOOL. Feature bits have no
  * fixed numbers: their names are read once a process (they are the same for all devices of a
  * kernel). Called by emulator/lab/apply.c, check.c and tests.
  */
@@ -12,6 +12,7 @@
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -131,7 +132,7 @@ int ethtool_get(int fd, const char *dev, unsigned *groups, struct err *err)
 	return 0;
 }
 
-int ethtool_off(int fd, const char *dev, unsigned groups, struct err *err)
+static int ethtool_switch(int fd, const char *dev, unsigned groups, bool on, struct err *err)
 {
 	struct ethtool_get get;
 	struct {
@@ -146,12 +147,23 @@ int ethtool_off(int fd, const char *dev, unsigned groups, struct err *err)
 	for (unsigned g = 0; g < ETHTOOL_GROUPS; g++) {
 		for (unsigned b = 0; groups & 1u << g && b < ethtool_blocks; b++) {
 			uint32_t mask = ethtool_masks[g][b], can = get.blocks[b].available;
-			if (get.blocks[b].active & mask & ~can)
+			if (!on && get.blocks[b].active & mask & ~can)
 				return err_unsupported(err, "%s: %s cannot be switched off", dev,
 						       ethtool_patterns[g]);
 			set.blocks[b].valid |= mask & can;
+			set.blocks[b].requested |= on ? mask & can : 0;
 		}
 	}
 	rc = ethtool_ioctl(fd, dev, &set);
-	return rc < 0 ? err_sys(err, -rc, "switch features of %s off", dev) : 0;
+	return rc < 0 ? err_sys(err, -rc, "switch features of %s %s", dev, on ? "on" : "off") : 0;
+}
+
+int ethtool_off(int fd, const char *dev, unsigned groups, struct err *err)
+{
+	return ethtool_switch(fd, dev, groups, false, err);
+}
+
+int ethtool_on(int fd, const char *dev, unsigned groups, struct err *err)
+{
+	return ethtool_switch(fd, dev, groups, true, err);
 }

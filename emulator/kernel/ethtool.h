@@ -27,6 +27,9 @@ enum {
  */
 int ethtool_off(int fd, const char *dev, unsigned groups, struct err *err);
 
+/* Switches on what of these groups the device can. */
+int ethtool_on(int fd, const char *dev, unsigned groups, struct err *err);
+
 /* Groups of which any feature is active. */
 int ethtool_get(int fd, const char *dev, unsigned *groups, struct err *err);
 

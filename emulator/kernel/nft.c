@@ -263,10 +263,17 @@ static struct nftnl_rule *nft_rule_new(const struct nft_place *at)
 	return r;
 }
 
-int nft_add_rule(struct nft_tx *tx, const struct nft_place *at, const char *text,
-		 const char *comment, struct err *err)
+struct nft_put { /* where a rule goes */
+	const struct nft_place *at;
+	uint64_t handle; /* instead of this rule; 0: at the chain's end */
+};
+
+static int nft_put_rule(struct nft_tx *tx, const struct nft_put *put, const char *text,
+			const char *comment, struct err *err)
 {
+	uint16_t flags = put->handle ? NLM_F_REPLACE : NLM_F_CREATE | NLM_F_APPEND;
 	struct nft_names names = nft_names_of(&tx->fd);
+	const struct nft_place *at = put->at;
 	struct nft_rule rule;
 	int family = nft_family(at->family, err);
 	int rc = family < 0 ? family : nft_room(tx, err);
@@ -280,9 +287,10 @@ int nft_add_rule(struct nft_tx *tx, const struct nft_place *at, const char *text
 		nft_emit(&rule, r, &tx->set_id);
 		if (comment || rule.comment)
 			nft_rule_set_comment(r, comment ? comment : rule.comment);
-		struct nlmsghdr *nlh =
-		    NFT_ADD(tx, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND,
-			    "nft rule %s %s %s: %s", at->family, at->table, at->chain, text);
+		if (put->handle)
+			nftnl_rule_set_u64(r, NFTNL_RULE_HANDLE, put->handle);
+		struct nlmsghdr *nlh = NFT_ADD(tx, NFT_MSG_NEWRULE, flags, "nft rule %s %s %s: %s",
+					       at->family, at->table, at->chain, text);
 		nft_put_header(nlh, family, 0);
 		nftnl_rule_nlmsg_build_payload(nlh, r);
 		nftnl_rule_free(r);
@@ -291,6 +299,22 @@ int nft_add_rule(struct nft_tx *tx, const struct nft_place *at, const char *text
 	}
 	nft_rule_done(&rule);
 	return rc;
+}
+
+int nft_add_rule(struct nft_tx *tx, const struct nft_place *at, const char *text,
+		 const char *comment, struct err *err)
+{
+	const struct nft_put put = {.at = at};
+
+	return nft_put_rule(tx, &put, text, comment, err);
+}
+
+int nft_replace_rule(struct nft_tx *tx, const struct nft_place *at, uint64_t handle,
+		     const struct nft_rule_text *rule, struct err *err)
+{
+	const struct nft_put put = {.at = at, .handle = handle};
+
+	return nft_put_rule(tx, &put, rule->text, rule->comment, err);
 }
 
 int nft_add_arp_chain(struct nft_tx *tx, struct err *err)

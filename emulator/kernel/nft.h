@@ -56,6 +56,18 @@ int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err
 /* The expressions of that rule. */
 void nft_arpreply_rule(const struct nft_arpreply *a, struct nftnl_rule *out);
 
+/*
+ * Handles of a chain's rules, in order, as nft_replace_rule() takes them; -ENOENT when they are not
+ * `n`. A rule that is replaced starts to count anew; those around it count on.
+ */
+int nft_rule_handles(int fd, const struct nft_place *at, uint64_t *handles, size_t n,
+		     struct err *err);
+struct nft_rule_text {
+	const char *text, *comment; /* as nft_add_rule() takes them */
+};
+int nft_replace_rule(struct nft_tx *tx, const struct nft_place *at, uint64_t handle,
+		     const struct nft_rule_text *rule, struct err *err);
+
 int nft_delete_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err);
 int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err); /* its rules */
 

@@ -11,8 +11,8 @@
 #include "core/cli/columns.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
-#include "core/base/units.h"
 #include "emulator/model/path.h"
+#include "emulator/model/wire_text.h"
 
 struct path_options {
 	bool ipv6, back, json;
@@ -23,11 +23,55 @@ static const char *device_name(const struct wire *w, int dev)
 	return dev >= 0 ? w->devs.v[dev].name : NULL;
 }
 
-static const struct wire_rate *hop_rate(const struct wire *w, const struct path_hop *h)
+static const struct wire_shape *hop_shape(const struct wire *w, const struct path_hop *h)
 {
-	return h->shaper >= 0 && w->devs.v[h->shaper].egress.rate.bps
-		   ? &w->devs.v[h->shaper].egress.rate
-		   : NULL;
+	return h->shaper >= 0 ? &w->devs.v[h->shaper].egress : NULL;
+}
+
+/* NULL, or what is done to packets that leave here; *link is whose it is. */
+static const struct wire_impair *hop_impair(const struct wire *w, const struct path_hop *h,
+					    const struct wire_link **link)
+{
+	const struct wire_link *l = h->impair_link < 0 ? NULL : &w->links.v[h->impair_link];
+	const struct wire_impair *i = !l ? NULL : h->impair_ba ? &l->impair_ba : &l->impair_ab;
+
+	*link = l;
+	return i && i->given ? i : NULL;
+}
+
+static void set_figure(json_t *j, const char *key, int64_t v)
+{
+	if (v)
+		json_object_set_new(j, key, json_integer((json_int_t)v));
+}
+
+static json_t *shape_json(const struct wire_shape *s)
+{
+	autostr struct strbuf text = {0};
+	json_t *j = json_object();
+
+	wire_text_shape(&text, s);
+	set_figure(j, "rate_bps", s->rate.bps);
+	json_object_set_new(j, "basis", json_string(wire_basis_name(s->rate.basis)));
+	set_figure(j, "burst_rate_bps", s->rate.burst_bps);
+	set_figure(j, "credit_ns", s->rate.credit_ns);
+	set_figure(j, "packets_per_s", s->pps.pps);
+	set_figure(j, "queues", s->queues.count);
+	set_figure(j, "queue_rate_bps", s->queues.bps_each);
+	set_figure(j, "queue_packets_per_s", s->queues.pps_each);
+	set_figure(j, "flow_rate_bps", s->flow_bps);
+	json_object_set_new(j, "text", json_string(strbuf_text(&text)));
+	return j;
+}
+
+static json_t *impair_json(const struct wire_link *l, const struct wire_impair *i)
+{
+	autostr struct strbuf text = {0};
+
+	wire_text_impair(&text, i);
+	return json_pack("{s:s,s:s,s:I,s:I,s:s}", "link", l->name, "by",
+			 wire_text_engine(l->engine), "delay_ns", (json_int_t)i->delay_ns,
+			 "jitter_ns", (json_int_t)i->jitter_ns, "text", strbuf_text(&text));
 }
 
 static json_t *hops_json(const struct wire *w, const struct path *p)
@@ -35,17 +79,18 @@ static json_t *hops_json(const struct wire *w, const struct path *p)
 	json_t *list = json_array();
 
 	VEC_FOREACH (h, &p->hops) {
-		const struct wire_rate *rate = hop_rate(w, h);
+		const struct wire_shape *shape = hop_shape(w, h);
+		const struct wire_link *l;
+		const struct wire_impair *impair = hop_impair(w, h, &l);
 		json_t *j = json_pack("{s:s,s:s?,s:s?,s:s?,s:i}", "node", w->nodes.v[h->node].name,
 				      "device_in", device_name(w, h->dev_in), "device_out",
 				      device_name(w, h->dev_out), "text", h->text, "encap_bytes",
 				      h->encap_bytes);
 
-		if (rate)
-			json_object_set_new(j, "limit",
-					    json_pack("{s:I,s:s}", "rate_bps",
-						      (json_int_t)rate->bps, "basis",
-						      wire_basis_name(rate->basis)));
+		if (shape)
+			json_object_set_new(j, "limit", shape_json(shape));
+		if (impair)
+			json_object_set_new(j, "impairment", impair_json(l, impair));
 		json_array_append_new(list, j);
 	}
 	return list;
@@ -61,22 +106,37 @@ static json_t *path_json(const struct wire *w, const struct path *p, const struc
 			 hops_json(w, p), "hops_back", hops_json(w, back));
 }
 
+/* "1 Gbit/s l1", "delay 10 ms, loss 1 % (relay)", both, or what a tunnel adds. */
+static void add_effects(struct columns *c, const struct wire *w, const struct path_hop *h)
+{
+	const struct wire_shape *shape = hop_shape(w, h);
+	const struct wire_link *l;
+	const struct wire_impair *impair = hop_impair(w, h, &l);
+	autostr struct strbuf text = {0};
+
+	if (shape)
+		wire_text_shape(&text, shape);
+	if (impair) {
+		size_t begin = text.len;
+
+		strbuf_add(&text, begin ? "; " : "");
+		wire_text_impair(&text, impair);
+		strbuf_addf(&text, "%s(%s)", text.len > begin ? " " : "",
+			    wire_text_engine(l->engine));
+	}
+	if (!text.len && h->encap_bytes)
+		strbuf_addf(&text, "+%d bytes", h->encap_bytes);
+	columns_add(c, strbuf_text(&text));
+}
+
 static void add_hop(struct columns *c, const struct wire *w, const struct path_hop *h)
 {
-	const struct wire_rate *rate = hop_rate(w, h);
 	const char *in = device_name(w, h->dev_in), *out = device_name(w, h->dev_out);
-	char text[64];
 
 	columns_add(c, w->nodes.v[h->node].name);
 	columns_addf(c, "%s%s%s", in ? in : "", in && out ? " → " : "", out ? out : "");
 	columns_add(c, h->text);
-	if (rate)
-		columns_addf(c, "%s %s", units_format_rate(text, sizeof(text), (double)rate->bps),
-			     wire_basis_name(rate->basis));
-	else if (h->encap_bytes)
-		columns_addf(c, "+%d bytes", h->encap_bytes);
-	else
-		columns_add(c, "");
+	add_effects(c, w, h);
 }
 
 static void print_hops(const struct wire *w, const struct path *p, struct strbuf *out)

@@ -91,6 +91,8 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	    .impair = {compile_shape_impair(c, &c->t->fabric.impair)},
 	};
 
+	if (link.impair[0].given) /* no two hosts fare alike */
+		link.impair[0].seed = cloud_seed(link.impair[0].seed, link.name);
 	link.engine = compile_shape_engine(c, NULL, link.impair);
 	i = compile_link(c, &link);
 	nic = c->w->links.v[i].dev_a;

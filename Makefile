@@ -175,6 +175,11 @@ golden: $(UNIT_BIN)
 bench-links: all
 	@tests/bench/links.sh -b $(BUILD)
 
+# Profiles of instances from the table of published figures; a test holds them against it.
+.PHONY: profiles
+profiles:
+	@ci/profiles topologies/profiles/published.csv
+
 SHARE := $(DESTDIR)$(PREFIX)/share
 .PHONY: install uninstall
 install: all
@@ -205,6 +210,7 @@ help:
 	@echo 'make fuzz         look for crashing input for FUZZ_SECONDS=$(FUZZ_SECONDS) a target'
 	@echo 'make bench-links  how exact links are, beside those of Mininet and containerlab'
 	@echo 'make golden       write the expected outputs in tests/golden anew'
+	@echo 'make profiles     write topologies/profiles anew from published.csv'
 	@echo 'make install      to DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it'
 	@echo 'make clean        remove $(BUILD) and out'
 	@echo

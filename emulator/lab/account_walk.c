@@ -248,8 +248,10 @@ static int64_t cross_relay(const struct walk *walk, struct account_direction *d,
 	autofree char *where = mem_printf("relay %s", l->name);
 
 	*unsent = 0;
-	if (!s) /* it has ended, or is not asked: all that came is a hole */
+	if (!s) { /* it has ended, or was not asked */
+		d->hole += flow;
 		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
 		account_lose(walk->arena, d,
 			     &(struct account_loss){causes[i], where,

@@ -176,7 +176,7 @@ static const char *place_of(const struct parse_keys *keys, const char *path, con
 
 /* What the directions have of the key's first word for themselves goes. */
 static void clear_directions(const struct yaml_node *link, const char *path, const char *key,
-			     struct arena *a, struct link_sets *out)
+			     struct link_sets *out)
 {
 	static const char *const directions[] = {"ab", "ba"};
 	autofree char *word = mem_printf("%.*s", (int)strcspn(key, "."), key);
@@ -185,17 +185,17 @@ static void clear_directions(const struct yaml_node *link, const char *path, con
 		const struct yaml_node *own = yaml_get(link, directions[i]);
 
 		if (own && own->kind == YAML_MAP && yaml_get(own, word))
-			*VEC_ADD(a, &out->v) =
-			    arena_printf(a, "%s.%s.%s=", path, directions[i], word);
+			*VEC_ADD(&out->arena, &out->v) =
+			    arena_printf(&out->arena, "%s.%s.%s=", path, directions[i], word);
 	}
 }
 
-int link_sets(const struct topology_source *src, const char *path, const char *assignment,
-	      struct arena *a, struct link_sets *out, struct err *err)
+int link_sets_add(const struct topology_source *src, const char *path, const char *assignment,
+		  struct link_sets *out, struct err *err)
 {
 	const struct parse_keys *keys = keys_of(path);
 	const char *equal = strchr(assignment, '='), *value = equal ? equal + 1 : "";
-	const char *key = arena_strndup(a, assignment, strcspn(assignment, "="));
+	autofree char *key = mem_printf("%.*s", (int)strcspn(assignment, "="), assignment);
 	struct problems ignored; /* of a topology that was good before */
 	struct yaml y;
 	int rc = 0;
@@ -216,10 +216,30 @@ int link_sets(const struct topology_source *src, const char *path, const char *a
 	yaml_parse(&y, src->main.name, src->main.text, src->main.len, &ignored);
 	for (size_t i = 0; i < src->n_sets; i++)
 		topology_set(&y, src->sets[i], &ignored);
+	VEC_FOREACH (set, &out->v)
+		topology_set(&y, *set, &ignored);
 	if (keys == &parse_keys_link)
-		clear_directions(node_at(y.root, path), path, key, a, out);
+		clear_directions(node_at(y.root, path), path, key, out);
 	yaml_done(&y);
 	problems_done(&ignored);
-	*VEC_ADD(a, &out->v) = arena_printf(a, "%s.%s=%s", path, key, value);
+	*VEC_ADD(&out->arena, &out->v) = arena_printf(&out->arena, "%s.%s=%s", path, key, value);
 	return 0;
+}
+
+int link_sets_change(const struct topology_source *src, const struct wire *w,
+		     const struct link_change *c, struct link_sets *out, struct err *err)
+{
+	int link = link_find(w, c->link, err), rc = 0;
+
+	if (link < 0)
+		return link;
+	for (size_t i = 0; rc == 0 && i < c->n; i++)
+		rc = link_sets_add(src, w->links.v[link].path, c->changes[i], out, err);
+	return rc;
+}
+
+void link_sets_done(struct link_sets *s)
+{
+	arena_done(&s->arena);
+	*s = (struct link_sets){0};
 }

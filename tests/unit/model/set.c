@@ -143,10 +143,8 @@ static void expect_sets(const char *path, const char *change, const char *earlie
 	struct link_sets sets = {0};
 	struct strbuf out = {0};
 	struct err err = ERR_INIT;
-	struct arena a;
 
-	arena_init(&a);
-	if (link_sets(&src, path, change, &a, &sets, &err)) {
+	if (link_sets_add(&src, path, change, &sets, &err)) {
 		assert_int_equal(err.kind, ERR_INPUT);
 		strbuf_add(&out, err.text);
 	}
@@ -154,7 +152,7 @@ static void expect_sets(const char *path, const char *change, const char *earlie
 		strbuf_addf(&out, "%s\n", *s);
 	assert_string_equal(strbuf_text(&out), wanted);
 	strbuf_done(&out);
-	arena_done(&a);
+	link_sets_done(&sets);
 }
 
 static void test_link_sets(void **state)
@@ -250,12 +248,39 @@ static void test_link_find(void **state)
 	wire_done(&w);
 }
 
+/* Several changes of one link: each sees those before it. */
+static void test_change(void **state)
+{
+	static const char *const changes[] = {"ba.queue=1ms", "queue=2ms"};
+	const struct topology_source src = {.main = {"t.yaml", topology, strlen(topology)}};
+	const struct link_change c = {"l", changes, 2}, unknown = {"x", changes, 2};
+	struct link_sets sets = {0};
+	struct err err = ERR_INIT;
+	struct wire w;
+
+	(void)state;
+	wire_init(&w);
+	w.name = "lab";
+	VEC_ADD(&w.arena, &w.nodes)->name = "a";
+	add_link(&w, "l", add_dev(&w, 0, "eth0"), add_dev(&w, 0, "eth1"));
+	assert_int_equal(link_sets_change(&src, &w, &c, &sets, &err), 0);
+	assert_int_equal(sets.v.n, 3);
+	assert_string_equal(sets.v.v[0], "links.0.ba.queue=1ms");
+	assert_string_equal(sets.v.v[1], "links.0.ba.queue=");
+	assert_string_equal(sets.v.v[2], "links.0.queue=2ms");
+	assert_true(link_sets_change(&src, &w, &unknown, &sets, &err) < 0);
+	assert_int_equal(err.kind, ERR_INPUT);
+	link_sets_done(&sets);
+	wire_done(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_values),	  cmocka_unit_test(test_take_away),
 	    cmocka_unit_test(test_problems),	  cmocka_unit_test(test_link_sets),
 	    cmocka_unit_test(test_link_sets_bad), cmocka_unit_test(test_link_find),
+	    cmocka_unit_test(test_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,12 @@ check-unit: $(TEST_BIN)
 check-lab: all
 	@tests/run -b $(BUILD) lab
 
+# What this kernel lacks, on a stock Debian kernel in a VM (ci/vm/tests names the tests).
+.PHONY: check-vm
+check-vm: SETUP := check
+check-vm: tests
+	@ci/vm/run -b $(BUILD)
+
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build of their own.
 .PHONY: asan
 asan:
@@ -206,6 +212,7 @@ help:
 	@echo 'make              build $(PROGRAM), its man page and bash completion'
 	@echo 'make demo         run the ZStack scenario: table on the screen, JSON in out/zstack'
 	@echo 'make check        all tests (check-unit, check-lab: a part of them)'
+	@echo 'make check-vm     kernel and lab tests on a stock kernel, in a VM'
 	@echo 'make asan         unit, kernel and corpus tests under ASan and UBSan'
 	@echo 'make fuzz         look for crashing input for FUZZ_SECONDS=$(FUZZ_SECONDS) a target'
 	@echo 'make bench-links  how exact links are, beside those of Mininet and containerlab'

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "core/base/share.h"
 #include "core/cli/data.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
@@ -93,11 +94,11 @@ static void print_script(struct strbuf *out)
 
 static int list_data(const char *kind, struct strbuf *out)
 {
-	struct data_names names;
+	struct share_names names;
 	struct arena a;
 
 	arena_init(&a);
-	data_names(kind, &a, &names);
+	share_names(kind, &a, &names);
 	VEC_FOREACH (name, &names.list)
 		strbuf_addf(out, "%s\n", *name);
 	arena_done(&a);

@@ -23,7 +23,7 @@
 #include "core/report/progress.h"
 #include "core/report/terminal.h"
 #include "core/report/text.h"
-#include "emulator/model/topology.h"
+#include "emulator/lab/load.h"
 
 enum { REPORT_BYTES = 256 * 1024 }; /* more than a report of a hundred runs */
 
@@ -44,10 +44,12 @@ struct job { /* all scenarios of one command line */
 static bool is_topology(const char *name, const char *text, size_t len)
 {
 	struct problems p;
+	struct load load;
 	bool is;
 
 	problems_init(&p);
-	topology_free(topology_parse(&(struct topology_source){.main = {name, text, len}}, &p));
+	load_topology(&(struct topology_source){.main = {name, text, len}}, &load, &p);
+	load_done(&load);
 	is = !problems_count(&p);
 	problems_done(&p);
 	return is;

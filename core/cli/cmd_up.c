@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "core/cli/print.h"
+#include "core/cli/proving.h"
 #include "core/cli/source.h"
 
 struct up_options {
 	const char *name;
 	struct option_list set;
-	bool verbose, json;
+	bool prove, quiet, verbose, json;
 };
 
 /* "3 hosts, 4 VMs, 1 router": what the lab consists of. */
@@ -78,21 +79,46 @@ static json_t *up_json(const struct lab *lab, const struct wire *w, const struct
 			 (double)t->total_ns / 1e9, "phases_s", phases);
 }
 
-static int print_up(const struct up_options *o, const struct lab *lab, const struct wire *w,
-		    const struct lab_timing *t)
+static void print_up(const struct up_options *o, const struct lab *lab, const struct wire *w,
+		     const struct lab_timing *t)
 {
 	autostr struct strbuf text = {0};
 
 	if (o->verbose)
 		print_phases(t);
 	if (o->json)
-		return print_json(up_json(lab, w, t));
+		return;
 	strbuf_addf(&text, "%s: ", lab_name(lab));
 	print_census(w, &text);
 	strbuf_addf(&text, " up in %.2f s; vpclab exec %s:%s -- …\n", (double)t->total_ns / 1e9,
 		    lab_name(lab), example_node(w));
 	print_text(&text);
-	return EXIT_PASS;
+	fflush(stdout);
+}
+
+/* A lab that proves wrong stays up, to be looked at; the status tells. */
+static int finish_up(const struct up_options *o, const struct lab *lab, const struct wire *w,
+		     const struct lab_timing *t, struct err *err)
+{
+	struct proofs proofs = {0};
+	int ret = 0, status = EXIT_PASS;
+
+	print_up(o, lab, w, t);
+	if (o->prove)
+		ret = proving_run(lab, w, o->quiet, &proofs, err);
+	if (!ret && o->prove)
+		status = proving_status(&proofs);
+	if (!ret && o->json) {
+		json_t *j = up_json(lab, w, t);
+
+		if (o->prove)
+			proving_json(j, &proofs);
+		print_json(j);
+	} else if (!ret && o->prove) {
+		proving_print(lab, &proofs);
+	}
+	proofs_done(&proofs);
+	return ret ? ret : status;
 }
 
 /* `up` twice is one lab; another topology under the same name is a mistake. */
@@ -131,6 +157,8 @@ static int build(const struct call *call, const struct source *s, struct err *er
 	    .source_text = s->text,
 	    .sets = o->set.v,
 	    .n_sets = o->set.n,
+	    .files = s->load.files.v,
+	    .n_files = s->load.files.n,
 	    .compile = s->compile,
 	};
 	struct lab_timing timing;
@@ -145,7 +173,7 @@ static int build(const struct call *call, const struct source *s, struct err *er
 		return already_up(s, &lab_options, err);
 	if (ret)
 		return ret;
-	ret = print_up(o, lab, &s->wire, &timing);
+	ret = finish_up(o, lab, &s->wire, &timing, err);
 	lab_close(lab);
 	return ret;
 }
@@ -171,6 +199,10 @@ static const struct option_def option_defs[] = {
      OPT_AT(struct up_options, name), NULL, 0, 0},
     {"set", 's', OPT_LIST, "PATH=VALUE", "override a value of the file",
      OPT_AT(struct up_options, set), NULL, 0, 0},
+    {"prove", 'p', OPT_FLAG, NULL, "then prove its links, see vpclab check --prove",
+     OPT_AT(struct up_options, prove), NULL, 0, 0},
+    {"quiet", 'q', OPT_FLAG, NULL, "show no progress of --prove", OPT_AT(struct up_options, quiet),
+     NULL, 0, 0},
     {"verbose", 'v', OPT_FLAG, NULL, "print the time of each phase",
      OPT_AT(struct up_options, verbose), NULL, 0, 0},
     OPT_JSON(struct up_options, json),
@@ -186,6 +218,8 @@ const struct command cmd_up = {
     .description =
 	"FILE is a topology, - for standard input, or the name of one that comes with vpclab.\n"
 	"Building a lab that is up already does nothing.\n"
+	"\n"
+	"With --prove the status is that of the proof; the lab stays up in either case.\n"
 	"\n"
 	"It measures the machine first: bursts of shapers follow how late its timers are, mode "
 	"auto\n"

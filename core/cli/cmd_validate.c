@@ -13,27 +13,27 @@
 #include "core/cli/print.h"
 #include "core/cli/command.h"
 #include "core/harness/scenario.h"
-#include "emulator/model/topology.h"
+#include "emulator/lab/load.h"
 
 struct validate_options {
 	bool json;
 };
 
-static void check_topology(const char *name, const char *text, size_t len, const char *const *sets,
-			   size_t n_sets, const struct scenario *scenario, struct problems *p)
+static void check_topology(const struct topology_source *src, const struct scenario *scenario,
+			   struct problems *p)
 {
 	struct compile_options o = {.machine = MACHINE_DEFAULT};
-	struct topology *t =
-	    topology_parse(&(struct topology_source){{name, text, len}, sets, n_sets, NULL, 0}, p);
+	struct load load;
 	struct wire w;
 
+	load_topology(src, &load, p);
 	if (!problems_count(p)) {
-		topology_compile(t, &o, &w, p);
+		topology_compile(load.topology, &o, &w, p);
 		if (scenario && !problems_count(p))
 			scenario_check(scenario, &w, p);
 		wire_done(&w);
 	}
-	topology_free(t);
+	load_done(&load);
 }
 
 static void check_scenario(const char *name, const char *text, size_t len, struct problems *p)
@@ -48,7 +48,11 @@ static void check_scenario(const char *name, const char *text, size_t len, struc
 	else if (file_read(s->topology, &topology, &topology_len, &err))
 		problems_add(p, s->topology_at, "%s", err.text);
 	else
-		check_topology(s->topology, topology, topology_len, s->sets.v, s->sets.n, s, p);
+		check_topology(
+		    &(struct topology_source){.main = {s->topology, topology, topology_len},
+					      .sets = s->sets.v,
+					      .n_sets = s->sets.n},
+		    s, p);
 	scenario_free(s);
 }
 
@@ -77,7 +81,7 @@ static void check_file(const char *file, struct problems *p)
 	if (scenario_recognise(text, len))
 		check_scenario(name, text, len, p);
 	else
-		check_topology(name, text, len, NULL, 0, NULL, p);
+		check_topology(&(struct topology_source){.main = {name, text, len}}, NULL, p);
 }
 
 /* A later stage looks at a file only when the earlier found nothing: each has its own problems. */

@@ -30,14 +30,14 @@ static void compile(struct source *s, const struct option_list *sets, struct pro
 {
 	const char *name = str_eq(s->path, "-") ? "standard input" : s->path;
 
-	s->topology = topology_parse(
-	    &(struct topology_source){
-		{name, s->text, s->len}, sets ? sets->v : NULL, sets ? sets->n : 0, NULL, 0},
-	    p);
+	load_topology(&(struct topology_source){.main = {name, s->text, s->len},
+						.sets = sets ? sets->v : NULL,
+						.n_sets = sets ? sets->n : 0},
+		      &s->load, p);
 	if (problems_count(p))
 		return;
 	wire_done(&s->wire);
-	topology_compile(s->topology, &s->compile, &s->wire, p);
+	topology_compile(s->load.topology, &s->compile, &s->wire, p);
 }
 
 static void source_init(struct source *s)
@@ -136,7 +136,7 @@ void source_done(struct source *s)
 	if (s->lab)
 		lab_close(s->lab);
 	wire_done(&s->wire);
-	topology_free(s->topology);
+	load_done(&s->load);
 	free(s->path);
 	free(s->text);
 }

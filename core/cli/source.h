@@ -5,12 +5,13 @@
 
 #include "core/cli/command.h"
 #include "emulator/lab/lab.h"
+#include "emulator/lab/load.h"
 #include "emulator/model/topology.h"
 
 struct source {
 	char *path, *text; /* of the file; NULL for a running lab */
 	size_t len;
-	struct topology *topology;	/* NULL for a running lab */
+	struct load load;		/* the topology; empty for a running lab */
 	struct compile_options compile; /* of a running lab: with the machine as measured then */
 	struct lab *lab;		/* NULL for a file */
 	struct wire wire;		/* compiled, when opening gave 0 */

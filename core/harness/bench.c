@@ -51,7 +51,7 @@ static int compile(struct bench *b, bool unshaped, struct problems *p, struct er
 	struct bench_lab *lab = &b->labs[unshaped];
 	struct compile_options o = {.machine = b->r->machine.model, .unshaped = unshaped};
 
-	topology_compile(b->topology, &o, &lab->wire, p);
+	topology_compile(b->load.topology, &o, &lab->wire, p);
 	lab->compiled = true;
 	if (!problems_count(p))
 		scenario_check(b->s, &lab->wire, p);
@@ -69,10 +69,10 @@ static int read_topology(struct bench *b, struct problems *p, struct err *err)
 		problems_add(p, s->topology_at, "%s", err->text);
 		return err_input(err, "the topology of %s cannot be read", s->file);
 	}
-	b->topology = topology_parse(
-	    &(struct topology_source){
-		{s->topology, b->text, b->len}, s->sets.v, s->sets.n, NULL, 0},
-	    p);
+	load_topology(&(struct topology_source){.main = {s->topology, b->text, b->len},
+						.sets = s->sets.v,
+						.n_sets = s->sets.n},
+		      &b->load, p);
 	if (problems_count(p))
 		return err_input(err, "%s has problems", s->topology);
 	return 0;
@@ -128,6 +128,8 @@ static int build(struct bench *b, bool unshaped, struct err *err)
 	    .source_text = b->text,
 	    .sets = b->s->sets.v,
 	    .n_sets = b->s->sets.n,
+	    .files = b->load.files.v,
+	    .n_files = b->load.files.n,
 	    .compile = {.machine = b->r->machine.model, .unshaped = unshaped},
 	    .tied = true,
 	};
@@ -212,7 +214,7 @@ int bench_close(struct bench *b, struct err *err)
 		if (lab->compiled)
 			wire_done(&lab->wire);
 	}
-	topology_free(b->topology);
+	load_done(&b->load);
 	free(b->text);
 	return r;
 }

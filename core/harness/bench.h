@@ -7,6 +7,7 @@
 #define VPCLAB_HARNESS_BENCH_H
 
 #include "core/harness/result.h"
+#include "emulator/lab/load.h"
 
 struct bench_lab {
 	struct lab *lab; /* NULL: not built */
@@ -20,7 +21,7 @@ struct bench {
 	struct run_result *r;
 	char *text; /* of the topology */
 	size_t len;
-	struct topology *topology;
+	struct load load;	  /* the topology */
 	struct bench_lab labs[2]; /* shaped, unshaped */
 };
 

@@ -31,6 +31,8 @@ struct lab_up_options {
 	const char *source_text; /* the topology itself: the state keeps it */
 	const char *const *sets;
 	size_t n_sets;
+	const struct topology_file *files; /* the others that it names (load.h): kept likewise */
+	size_t n_files;
 	struct compile_options compile;
 	bool tied; /* the lab dies with the calling process (vpclab run) */
 };
@@ -71,7 +73,7 @@ void lab_list_free(struct lab_entry *list, size_t n);
 
 const char *lab_name(const struct lab *lab);
 /* What the lab was made of: state.json (borrowed). Keys: name, source, topology, sets, machine,
- * unshaped, started, pid, plan_choices, … */
+ * files, unshaped, started, pid, plan_choices, … */
 const json_t *lab_state(const struct lab *lab);
 /* Compiles the lab's own topology again with its own options: the wire model that it should be. */
 int lab_wire(const struct lab *lab, struct wire *w, struct err *err);

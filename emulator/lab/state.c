@@ -15,12 +15,14 @@
 #include "core/base/file.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
+#include "emulator/lab/load.h"
 
 static json_t *machine_json(const struct machine *m)
 {
-	return json_pack("{s:I, s:I, s:b, s:b}", "slip_ns", (json_int_t)m->slip_ns, "exact_max_bps",
-			 (json_int_t)m->exact_max_bps, "ovs_kernel", m->ovs_kernel, "ovs_tun",
-			 m->ovs_tun);
+	return json_pack("{s:I, s:I, s:b, s:b, s:b, s:b, s:b}", "slip_ns", (json_int_t)m->slip_ns,
+			 "exact_max_bps", (json_int_t)m->exact_max_bps, "ovs_kernel", m->ovs_kernel,
+			 "ovs_tun", m->ovs_tun, "netem", m->netem, "police", m->police, "vlan",
+			 m->vlan);
 }
 
 /* Text that may not be UTF-8 (a file name): what JSON cannot hold becomes '?'. */
@@ -38,6 +40,16 @@ static json_t *text_json(const char *s)
 	return json_string(copy);
 }
 
+/* The topology's other files, by name: they may be gone or changed when the lab is looked at. */
+static json_t *files_json(const struct topology_file *files, size_t n)
+{
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(all, files[i].name, json_stringn(files[i].text, files[i].len));
+	return all;
+}
+
 json_t *state_new(const char *name, const struct lab_up_options *o)
 {
 	json_t *sets = json_array();
@@ -45,11 +57,12 @@ json_t *state_new(const char *name, const struct lab_up_options *o)
 	for (size_t i = 0; i < o->n_sets; i++)
 		json_array_append_new(sets, text_json(o->sets[i]));
 	return json_pack(
-	    "{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "version",
+	    "{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "version",
 	    STATE_VERSION, "vpclab", VPCLAB_VERSION, "status", "starting", "name", name, "source",
-	    text_json(o->source_name), "topology", text_json(o->source_text), "sets", sets,
-	    "machine", machine_json(&o->compile.machine), "unshaped", o->compile.unshaped, "tied",
-	    o->tied, "uid", (json_int_t)geteuid(), "started_s", (json_int_t)time(NULL));
+	    text_json(o->source_name), "topology", text_json(o->source_text), "sets", sets, "files",
+	    files_json(o->files, o->n_files), "machine", machine_json(&o->compile.machine),
+	    "unshaped", o->compile.unshaped, "tied", o->tied, "uid", (json_int_t)geteuid(),
+	    "started_s", (json_int_t)time(NULL));
 }
 
 void state_set_ident(json_t *state, const char *key, const struct ident *id)
@@ -175,18 +188,22 @@ enum state_life state_life(const json_t *state, int *pidfd, struct err *err)
 int state_options(const json_t *state, struct compile_options *o, struct err *err)
 {
 	json_int_t slip, exact;
-	int unshaped, kernel, tun;
+	int unshaped, kernel, tun, netem, police, vlan;
 
-	if (json_unpack((json_t *)state, "{s:b, s:{s:I, s:I, s:b, s:b}}", "unshaped", &unshaped,
-			"machine", "slip_ns", &slip, "exact_max_bps", &exact, "ovs_kernel", &kernel,
-			"ovs_tun", &tun))
+	if (json_unpack((json_t *)state, "{s:b, s:{s:I, s:I, s:b, s:b, s:b, s:b, s:b}}", "unshaped",
+			&unshaped, "machine", "slip_ns", &slip, "exact_max_bps", &exact,
+			"ovs_kernel", &kernel, "ovs_tun", &tun, "netem", &netem, "police", &police,
+			"vlan", &vlan))
 		return err_fail(err, EPROTO, "the lab's state does not say how it was compiled");
 	*o = (struct compile_options){
 	    .unshaped = unshaped,
 	    .machine = {.slip_ns = slip,
 			.exact_max_bps = exact,
 			.ovs_kernel = kernel,
-			.ovs_tun = tun},
+			.ovs_tun = tun,
+			.netem = netem,
+			.police = police,
+			.vlan = vlan},
 	};
 	return 0;
 }
@@ -200,48 +217,128 @@ static int problems_error(struct problems *p, struct err *err)
 	return err_input(err, "the lab's topology no longer compiles:\n%s", strbuf_text(&text));
 }
 
-static int compile(const json_t *state, const char *const *sets, size_t n, struct wire *w,
-		   struct err *err)
+/* Those of overrides, which are named as they were given. */
+static int sets_error(struct problems *p, struct err *err)
+{
+	autostr struct strbuf text = {0};
+
+	problems_sort(p);
+	VEC_FOREACH (it, &p->list) {
+		const char *place = it->at.file ? it->at.file : "";
+
+		if (str_starts(place, TOPOLOGY_SET_PREFIX))
+			place += strlen(TOPOLOGY_SET_PREFIX);
+		strbuf_addf(&text, "%s%s: %s", text.len ? "\n" : "", place, it->text);
+	}
+	return err_input(err, "%s", strbuf_text(&text));
+}
+
+/* The other files, as files_json() wrote them. */
+static int read_files(const json_t *state, struct topology_source *src, struct err *err)
+{
+	json_t *files = json_object_get(state, "files"), *text;
+	struct topology_file *all = mem_zalloc((json_object_size(files) + 1) * sizeof(*all));
+	const char *name;
+
+	src->files = all;
+	json_object_foreach(files, name, text)
+	{
+		if (!json_is_string(text))
+			return err_fail(err, EPROTO, "the lab's state does not hold '%s'", name);
+		all[src->n_files++] =
+		    (struct topology_file){name, json_string_value(text), json_string_length(text)};
+	}
+	return 0;
+}
+
+static int read_sets(const json_t *sets, struct topology_source *src, struct err *err)
+{
+	const char **texts = mem_zalloc((json_array_size(sets) + 1) * sizeof(*texts));
+
+	src->sets = texts;
+	for (; src->n_sets < json_array_size(sets); src->n_sets++) {
+		texts[src->n_sets] = json_string_value(json_array_get(sets, src->n_sets));
+		if (!texts[src->n_sets])
+			return err_fail(err, EPROTO,
+					"the lab's state has a 'sets' that is no text");
+	}
+	return 0;
+}
+
+int state_source(const json_t *state, const json_t *sets, struct topology_source *src,
+		 struct err *err)
 {
 	const char *text = json_string_value(json_object_get(state, "topology"));
 	const char *source = json_string_value(json_object_get(state, "source"));
+	int rc;
+
+	*src = (struct topology_source){0};
+	if (!text || !source)
+		return err_fail(err, EPROTO, "the lab's state does not hold its topology");
+	src->main = (struct topology_file){source, text, strlen(text)};
+	rc = read_sets(sets, src, err);
+	return rc ? rc : read_files(state, src, err);
+}
+
+void state_source_done(struct topology_source *src)
+{
+	free((void *)src->sets);
+	free((void *)src->files);
+	*src = (struct topology_source){0};
+}
+
+/* Gives problems, and `w` where there are none. `files` (or NULL): what it was made of. */
+static int compile(const struct state_compile *c, struct wire *w, struct problems *p,
+		   struct err *err)
+{
+	struct topology_source src;
 	struct compile_options o;
-	struct problems problems;
-	struct topology *t;
-	int rc = state_options(state, &o, err);
+	struct load load;
+	int rc = state_options(c->state, &o, err);
 
 	if (rc)
 		return rc;
-	if (!text || !source)
-		return err_fail(err, EPROTO, "the lab's state does not hold its topology");
-	problems_init(&problems);
-	t = topology_parse(
-	    &(struct topology_source){{source, text, strlen(text)}, sets, n, NULL, 0}, &problems);
-	if (problems_count(&problems) == 0) {
-		topology_compile(t, &o, w, &problems);
-		if (problems_count(&problems))
-			wire_done(w);
+	rc = state_source(c->state, c->sets, &src, err);
+	if (!rc) {
+		load_topology(&src, &load, p);
+		if (problems_count(p) == 0) {
+			topology_compile(load.topology, &o, w, p);
+			if (problems_count(p))
+				wire_done(w);
+		}
+		if (c->files)
+			*c->files = files_json(load.files.v, load.files.n);
+		load_done(&load);
 	}
-	if (problems_count(&problems))
-		rc = problems_error(&problems, err);
-	topology_free(t);
-	problems_done(&problems);
+	state_source_done(&src);
 	return rc;
 }
 
 int state_compile(const json_t *state, struct wire *w, struct err *err)
 {
-	const json_t *sets = json_object_get(state, "sets");
-	size_t n = json_array_size(sets);
-	autofree const char **texts = mem_zalloc((n + 1) * sizeof(*texts));
+	const struct state_compile c = {state, json_object_get(state, "sets"), NULL};
+	struct problems p;
+	int rc;
 
-	for (size_t i = 0; i < n; i++) {
-		texts[i] = json_string_value(json_array_get(sets, i));
-		if (!texts[i])
-			return err_fail(err, EPROTO,
-					"the lab's state has a 'sets' that is no text");
-	}
-	return compile(state, texts, n, w, err);
+	problems_init(&p);
+	rc = compile(&c, w, &p, err);
+	if (!rc && problems_count(&p))
+		rc = problems_error(&p, err);
+	problems_done(&p);
+	return rc;
+}
+
+int state_compile_sets(const struct state_compile *c, struct wire *w, struct err *err)
+{
+	struct problems p;
+	int rc;
+
+	problems_init(&p);
+	rc = compile(c, w, &p, err);
+	if (!rc && problems_count(&p))
+		rc = sets_error(&p, err);
+	problems_done(&p);
+	return rc;
 }
 
 const char *state_time(char buf[static 32], const json_t *state)

@@ -13,6 +13,7 @@
 
 #include "core/base/str.h"
 #include "core/cli/command.h"
+#include "core/base/share.h"
 #include "core/cli/data.h"
 
 static void make_file(const char *path)
@@ -89,13 +90,13 @@ static void test_missing(void **state)
 
 static void test_names(void **state)
 {
-	struct data_names names;
+	struct share_names names;
 	struct arena a;
 	size_t seen = 0;
 	(void)state;
 
 	arena_init(&a);
-	data_names(DATA_TOPOLOGIES, &a, &names);
+	share_names(DATA_TOPOLOGIES, &a, &names);
 	for (size_t i = 0; i < names.list.n; i++) {
 		seen += str_eq(names.list.v[i], "one") || str_eq(names.list.v[i], "two");
 		assert_false(str_starts(names.list.v[i], "readme"));

@@ -28,6 +28,13 @@ static const struct wire_shape *hop_shape(const struct wire *w, const struct pat
 	return h->shaper >= 0 ? &w->devs.v[h->shaper].egress : NULL;
 }
 
+static bool is_sum(const struct wire *w, const struct path_hop *h)
+{
+	int link = w->devs.v[h->shaper].egress_link;
+
+	return link >= 0 && w->links.v[link].sum;
+}
+
 /* NULL, or what is done to packets that leave here; *link is whose it is. */
 static const struct wire_impair *hop_impair(const struct wire *w, const struct path_hop *h,
 					    const struct wire_link **link)
@@ -45,13 +52,14 @@ static void set_figure(json_t *j, const char *key, int64_t v)
 		json_object_set_new(j, key, json_integer((json_int_t)v));
 }
 
-static json_t *shape_json(const struct wire_shape *s)
+static json_t *shape_json(const struct wire_shape *s, bool sum)
 {
 	autostr struct strbuf text = {0};
 	json_t *j = json_object();
 
 	wire_text_shape(&text, s);
 	set_figure(j, "rate_bps", s->rate.bps);
+	json_object_set_new(j, "both_directions_together", json_boolean(sum));
 	json_object_set_new(j, "basis", json_string(wire_basis_name(s->rate.basis)));
 	set_figure(j, "burst_rate_bps", s->rate.burst_bps);
 	set_figure(j, "credit_ns", s->rate.credit_ns);
@@ -88,7 +96,7 @@ static json_t *hops_json(const struct wire *w, const struct path *p)
 				      h->encap_bytes);
 
 		if (shape)
-			json_object_set_new(j, "limit", shape_json(shape));
+			json_object_set_new(j, "limit", shape_json(shape, is_sum(w, h)));
 		if (impair)
 			json_object_set_new(j, "impairment", impair_json(l, impair));
 		json_array_append_new(list, j);
@@ -114,8 +122,10 @@ static void add_effects(struct columns *c, const struct wire *w, const struct pa
 	const struct wire_impair *impair = hop_impair(w, h, &l);
 	autostr struct strbuf text = {0};
 
-	if (shape)
+	if (shape) {
 		wire_text_shape(&text, shape);
+		strbuf_add(&text, is_sum(w, h) ? " (both directions together)" : "");
+	}
 	if (impair) {
 		size_t begin = text.len;
 
@@ -176,6 +186,9 @@ static void path_text(const struct wire *w, const struct path *p, const struct p
 	char seen[ADDR_TEXT], final[ADDR_TEXT];
 
 	print_hops(w, p, &text);
+	if (w->scale_num != w->scale_den)
+		strbuf_addf(&text, "  rates are %lld/%lld of what is declared\n",
+			    (long long)w->scale_num, (long long)w->scale_den);
 	strbuf_addf(&text, "  %s sees %s → %s, MTU %d on the way\n", w->nodes.v[p->dst_node].name,
 		    ip_format(seen, &p->src_seen), ip_format(final, &p->dst_final), p->mtu);
 	if (whole_back) {

@@ -37,8 +37,8 @@ struct card { /* what is at hand while one is made */
 
 /* ---- devices ---- */
 
-static struct compile_dev on_host(struct compile *c, const struct card *card,
-				  enum dev_role role, const char *tail)
+static struct compile_dev on_host(struct compile *c, const struct card *card, enum dev_role role,
+				  const char *tail)
 {
 	return (struct compile_dev){
 	    .node = card->spec->host,
@@ -90,21 +90,27 @@ static void add_devs(struct compile *c, struct card *card)
 /* ---- rules ---- */
 
 /*
- * The class of a flow: packets of the same addresses and ports always get the same. What has no
- * ports goes by its addresses.
+ * The slot of a flow: packets of the same addresses and ports always get the same. What has no
+ * ports (a later fragment, a ping) goes by its addresses.
  */
-static void add_classes(struct compile *c, int chain, const struct wire_shape *s)
+static void add_slots(struct compile *c, int chain, const struct wire_shape *s)
 {
-	static const char *const families[] = {"ip", "ip6"};
+	static const struct {
+		const char *ip, *icmp;
+	} families[] = {{"ip", "icmp"}, {"ip6", "ipv6-icmp"}};
 	int slots = wire_shape_slots(s);
 
 	for (size_t i = 0; slots && i < ARRAY_SIZE(families); i++) {
-		const char *f = families[i];
+		const char *ip = families[i].ip;
 
 		compile_dev_rule(c, chain, NULL,
-				 "meta protocol %s meta priority set jhash %s saddr . %s daddr . "
-				 "th sport . th dport mod %d seed 0x1 offset %d",
-				 f, f, f, slots, WIRE_SLOT_FIRST);
+				 "meta protocol %s meta priority set jhash %s saddr . %s daddr "
+				 "mod %d seed 0x1 offset %d",
+				 ip, ip, ip, slots, WIRE_SLOT_FIRST);
+		compile_dev_rule(c, chain, NULL,
+				 "meta protocol %s meta l4proto != %s meta priority set jhash %s "
+				 "saddr . %s daddr . th sport . th dport mod %d seed 0x1 offset %d",
+				 ip, families[i].icmp, ip, ip, slots, WIRE_SLOT_FIRST);
 	}
 }
 
@@ -116,7 +122,7 @@ static int begin_way(struct compile *c, const struct card *card, int from, int m
 
 	if (card->cap < 0)
 		compile_dev_police(c, chain, &s->pps);
-	add_classes(c, chain, s);
+	add_slots(c, chain, s);
 	if (card->cap >= 0)
 		compile_dev_rule(c, chain, NULL, "meta mark set %d", mark);
 	return chain;

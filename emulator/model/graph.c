@@ -85,7 +85,7 @@ static const char *label_text(struct graph *g, const struct wire_link *l, bool f
 	add_direction(&back, forth ? &ba : &ab);
 	if (str_eq(strbuf_text(&out), strbuf_text(&back)))
 		return arena_printf(&g->arena, "%s%s", strbuf_text(&out),
-				    l->sum ? " both directions together" : "");
+				    l->sum ? " (both directions together)" : "");
 	return arena_printf(&g->arena, "→ %s, ← %s", strbuf_text(&out), strbuf_text(&back));
 }
 
@@ -94,8 +94,14 @@ static bool says_anything(const struct wire_link *l)
 	return wire_shape_any(&l->ab) || wire_shape_any(&l->ba) || l->engine != IMPAIR_NONE;
 }
 
-/* Of the link whose ends are on the way from `a` to its far end (a vNIC's limit, say). */
-static const char *edge_label(struct graph *g, const struct redirect *r, const int *link_of, int a)
+struct found {
+	const struct wire_link *link; /* NULL: none that has anything to say */
+	bool forth;		      /* seen from its end a */
+};
+
+/* The link whose ends are on the way from `a` to its far end (a vNIC's limit, say). */
+static struct found find_link(const struct graph *g, const struct redirect *r, const int *link_of,
+			      int a)
 {
 	const struct wire *w = g->w;
 	uint32_t mark = 0;
@@ -108,20 +114,32 @@ static const char *edge_label(struct graph *g, const struct redirect *r, const i
 		if (index >= 0 && says_anything(&w->links.v[index])) {
 			const struct wire_link *l = &w->links.v[index];
 
-			return label_text(g, l, l->dev_a == dev || l->dev_b == peer);
+			return (struct found){l, l->dev_a == dev || l->dev_b == peer};
 		}
 		dev = redirect_next(r, peer, &mark);
 		if (dev < 0)
 			break;
 	}
-	return "";
+	return (struct found){NULL, false};
 }
 
-static void add_edge(struct graph *g, int a, int b, bool tunnel, const char *label)
+/* Gives what is to be completed: no words. */
+static struct graph_edge *add_edge(struct graph *g, int a, int b)
 {
-	*VEC_ADD(&g->arena, &g->edges) = (struct graph_edge){a, b, tunnel, label};
-	if (tunnel)
-		return;
+	struct graph_edge *e = VEC_ADD(&g->arena, &g->edges);
+
+	*e = (struct graph_edge){.a = a, .b = b, .label = "", .back = ""};
+	return e;
+}
+
+static void add_line(struct graph *g, int a, int b, const struct found *found)
+{
+	struct graph_edge *e = add_edge(g, a, b);
+
+	if (found->link) {
+		e->label = label_text(g, found->link, found->forth);
+		e->back = label_text(g, found->link, !found->forth);
+	}
 	g->far[a] = b;
 	g->far[b] = a;
 	g->edge[a] = g->edge[b] = (int)g->edges.n - 1;
@@ -134,8 +152,12 @@ static void add_tunnels(struct graph *g, int a)
 	for (size_t b = (size_t)a + 1; b < g->w->devs.n; b++) {
 		const struct wire_dev *other = &g->w->devs.v[b];
 
-		if (other->kind == DEV_VXLAN && other->vni == d->vni)
-			add_edge(g, a, (int)b, true, arena_printf(&g->arena, "VXLAN %d", d->vni));
+		if (other->kind == DEV_VXLAN && other->vni == d->vni) {
+			struct graph_edge *e = add_edge(g, a, (int)b);
+
+			e->tunnel = true;
+			e->label = e->back = arena_printf(&g->arena, "VXLAN %d", d->vni);
+		}
 	}
 }
 
@@ -172,11 +194,14 @@ static void find_edges(struct graph *g)
 	for (size_t i = 0; i < w->devs.n; i++)
 		g->far[i] = g->edge[i] = -1;
 	for (int a = 0; a < (int)w->devs.n; a++) {
+		struct found found;
+
 		if (w->devs.v[a].kind == DEV_VXLAN)
 			add_tunnels(g, a);
 		if (w->devs.v[a].kind != DEV_VETH || is_between(g, r, a) || g->far[a] >= 0)
 			continue;
-		add_edge(g, a, redirect_far_end(w, r, a), false, edge_label(g, r, link_of, a));
+		found = find_link(g, r, link_of, a);
+		add_line(g, a, redirect_far_end(w, r, a), &found);
 	}
 	redirect_free(r);
 }

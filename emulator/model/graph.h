@@ -12,7 +12,8 @@
 struct graph_edge {
 	int a, b;	   /* the devices at its ends */
 	bool tunnel;	   /* VXLAN: both ends are VXLAN devices */
-	const char *label; /* "1 Gbit/s l1", or "" */
+	const char *label; /* "1 Gbit/s l1", or ""; arrows as seen from `a` … */
+	const char *back;  /* … and from `b` */
 };
 
 struct graph {

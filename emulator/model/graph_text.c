@@ -4,9 +4,14 @@
  * then nodes that are wired to each other directly, then EIPs. Fits 100 columns where names do.
  * Called by graph.c.
  */
+#include <string.h>
+
 #include "emulator/model/graph.h"
 
-enum { FAR_COLUMN = 44 }; /* where addresses begin, in characters */
+enum {
+	FAR_COLUMN = 44, /* where addresses begin, in characters */
+	END_COLUMN = 100,
+};
 
 /* Characters, not bytes: what does not continue a UTF-8 sequence. */
 static int columns(const char *s)
@@ -18,21 +23,58 @@ static int columns(const char *s)
 	return n;
 }
 
-/* A line of two columns; without a second one no blanks at the end. */
+/* Bytes of the longest beginning of `text` that fits and ends behind a comma; 0: there is none. */
+static size_t fitting(const char *text, int room)
+{
+	size_t fits = 0;
+	int n = 0;
+
+	for (size_t i = 0; text[i] && n <= room; i++) {
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (n <= room && text[i] == ',' && text[i + 1] == ' ')
+			fits = i + 1;
+	}
+	return fits;
+}
+
+/*
+ * A line of two columns; without a second one no blanks at the end. What is too long goes on below,
+ * beside the branch that leads to the next one.
+ */
 static void add_line(struct strbuf *out, const char *left, const char *right)
 {
-	int pad = FAR_COLUMN - columns(left);
+	bool on = strstr(left, "├─") != NULL;
 
-	strbuf_add(out, left);
-	if (*right)
-		strbuf_addf(out, "%*s%s", pad < 2 ? 2 : pad, "", right);
-	strbuf_addc(out, '\n');
+	for (;;) {
+		int column = columns(left) + 2 > FAR_COLUMN ? columns(left) + 2 : FAR_COLUMN;
+		bool whole = column + columns(right) <= END_COLUMN;
+		size_t n = whole ? 0 : fitting(right, END_COLUMN - column);
+
+		n = n ? n : strlen(right);
+		strbuf_add(out, left);
+		if (n)
+			strbuf_addf(out, "%*s%.*s", column - columns(left), "", (int)n, right);
+		strbuf_addc(out, '\n');
+		right += n;
+		right += strspn(right, " ");
+		if (!*right)
+			return;
+		left = on ? "    │" : "";
+	}
 }
 
 /* "a, b", either of which may be empty. */
 static char *joined(const char *a, const char *b)
 {
 	return mem_printf("%s%s%s", a, *a && *b ? "  " : "", b);
+}
+
+/* What the edge of a device says, with arrows as seen from there. */
+static const char *label_at(const struct graph *g, int dev)
+{
+	const struct graph_edge *e = &g->edges.v[g->edge[dev]];
+
+	return e->a == dev ? e->label : e->back;
 }
 
 static void add_port(const struct graph *g, int port, const char *branch, struct strbuf *out)
@@ -52,7 +94,7 @@ static void add_port(const struct graph *g, int port, const char *branch, struct
 		return;
 	far = &w->devs.v[g->far[port]];
 	addresses = graph_addresses(w, g->far[port]);
-	right = joined(addresses, g->edges.v[g->edge[port]].label);
+	right = joined(addresses, label_at(g, port));
 	if (far->master >= 0) /* another bridge */
 		left = mem_printf("    %s %s ═ %s %s", branch, d->name, w->nodes.v[far->node].name,
 				  w->devs.v[far->master].name);
@@ -95,7 +137,7 @@ static void add_direct(const struct graph *g, int dev, const char *branch, struc
 	const struct wire_dev *d = &w->devs.v[dev], *far = &w->devs.v[g->far[dev]];
 	const struct graph_edge *edge = &g->edges.v[g->edge[dev]];
 	autofree char *addresses = graph_addresses(w, dev);
-	/* The label's arrows are as seen from its first end; there alone it is written. */
+	/* Once is enough: at its first end. */
 	autofree char *right = joined(addresses, edge->a == dev ? edge->label : "");
 	autofree char *left =
 	    mem_printf("    %s %s ═ %s %s", branch, d->name, w->nodes.v[far->node].name, far->name);
@@ -137,6 +179,11 @@ void graph_text(const struct graph *g, struct strbuf *out)
 	if (w->description && *w->description)
 		strbuf_addf(out, ": %s", w->description);
 	strbuf_addc(out, '\n');
+	if (w->scale_num != w->scale_den)
+		strbuf_addf(
+		    out,
+		    "scale %lld/%lld: rates and packet rates are so much of what is declared\n",
+		    (long long)w->scale_num, (long long)w->scale_den);
 	for (size_t i = 0; i < w->nodes.n; i++)
 		add_node(g, (int)i, out);
 	if (w->nats.n)

@@ -58,6 +58,8 @@ json_t *relay_impair_json(const struct wire_impair *i); /* gives a reference */
 int relay_impair_parse(const json_t *j, struct arena *arena, struct wire_impair *out,
 		       struct err *err);
 
+bool relay_impair_equal(const struct wire_impair *a, const struct wire_impair *b);
+
 /*
  * Runs in the network namespace of the calling thread until told to end or killed. `control_path`:
  * a Unix socket that it makes, or NULL; `ready_fd`: gets one byte when packets pass, then is

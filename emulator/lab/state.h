@@ -41,6 +41,18 @@ enum state_life state_life(const json_t *state, int *pidfd, struct err *err);
 int state_options(const json_t *state, struct compile_options *o, struct err *err);
 /* The topology of the state, compiled with the state's own options. */
 int state_compile(const json_t *state, struct wire *w, struct err *err);
+/* The same with other overrides than the state has; ERR_INPUT says what is wrong with them. */
+struct state_compile {
+	const json_t *state, *sets;
+	json_t **files; /* gets a reference to what the state then has as "files"; or NULL */
+};
+int state_compile_sets(const struct state_compile *c, struct wire *w, struct err *err);
+
+/* That topology with these overrides (an array of texts); all borrowed from the two. To be freed
+ * with state_source_done() in either case. */
+int state_source(const json_t *state, const json_t *sets, struct topology_source *src,
+		 struct err *err);
+void state_source_done(struct topology_source *src);
 
 /* "2026-11-30 12:46:36", in local time; for messages. */
 const char *state_time(char buf[static 32], const json_t *state);

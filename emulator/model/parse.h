@@ -109,5 +109,6 @@ void topology_check(struct topology *t, struct problems *p);
 void topology_check_addresses(struct topology *t, struct problems *p);
 void topology_check_links(struct topology *t, struct problems *p);
 void topology_check_shapes(struct topology *t, struct problems *p);
+void topology_check_caps(const struct cloud_caps *c, int mtu, struct problems *p);
 
 #endif

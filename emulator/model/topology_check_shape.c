@@ -106,7 +106,7 @@ static void check_shape(const struct place *at, struct problems *p)
 
 /* ---- cards ---- */
 
-static void check_caps(const struct cloud_caps *c, int mtu, struct problems *p)
+void topology_check_caps(const struct cloud_caps *c, int mtu, struct problems *p)
 {
 	struct place at = {.rate = &c->rate, .pps = &c->pps, .pps_at = c->pps_at, .mtu = mtu};
 
@@ -128,7 +128,7 @@ static void check_vms(const struct topology *t, struct problems *p)
 			int net = v->network.index;
 			int mtu = net >= 0 ? cloud_network_mtu(t, &t->networks.v[net]) : CLOUD_MTU;
 
-			check_caps(&v->caps, v->caps.mtu.v ? v->caps.mtu.v : mtu, p);
+			topology_check_caps(&v->caps, v->caps.mtu.v ? v->caps.mtu.v : mtu, p);
 		}
 	}
 }

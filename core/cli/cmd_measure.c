@@ -130,13 +130,14 @@ static void print_counted(const struct measurement *m, struct strbuf *out)
 		strbuf_addf(out, "%s\n", c->why);
 }
 
-static void print_drops(const struct measurement *m, struct strbuf *out)
+/* Also when nothing was: that all is told is a finding. */
+static void print_losses(const struct measurement *m, struct strbuf *out)
 {
-	VEC_FOREACH (d, &m->sample.drops.list) {
-		strbuf_addf(out, "  %-16s ", "dropped");
-		queues_describe(d, out);
-		strbuf_addc(out, '\n');
-	}
+	autostr struct strbuf text = {0};
+
+	losses_describe(&m->sample.losses, &text);
+	if (text.len)
+		strbuf_addf(out, "  %-16s %s\n", "lost", strbuf_text(&text));
 }
 
 static void print_machine(const struct fidelity *f, struct strbuf *out)
@@ -183,7 +184,7 @@ static void print_measurement(const struct measurement *m)
 	if (m->predicted_err.text[0])
 		strbuf_addf(&out, "  %-16s nothing: %s\n", "predicted", m->predicted_err.text);
 	print_counted(m, &out);
-	print_drops(m, &out);
+	print_losses(m, &out);
 	print_machine(&m->sample.fidelity, &out);
 	print_text(&out);
 }

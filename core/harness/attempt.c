@@ -22,12 +22,14 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/counters.h"
+#include "core/harness/losses.h"
 #include "core/harness/queues.h"
 
 enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1, UDP_MAX = 65507 };
 
 #define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
+#define LINKS_STEP_NS  (5 * NSEC_PER_MSEC)
 #define QUIET_MOST_NS  (10 * NSEC_PER_SEC) /* a full queue at 1 Mbit/s */
 
 struct attempt {
@@ -35,7 +37,8 @@ struct attempt {
 	struct engine_spec spec;
 	const struct wire_endpoint *from, *to;
 	struct path path, back;
-	json_t *queues;	     /* the counters of both ways before the traffic; NULL: not read */
+	struct account links; /* the ledger of both ways before the traffic */
+	bool links_read;
 	struct proc proc[2]; /* client, server */
 	int fd[2];
 	bool started[2];
@@ -216,6 +219,11 @@ static void stop_worker(struct attempt *a, int side)
 	atomic_store(&running[side], -1);
 }
 
+static struct losses_at losses_at(const struct attempt *a)
+{
+	return (struct losses_at){a->s->lab, a->s->wire, &a->path, &a->back};
+}
+
 /* Without counters a measurement still is one, but nothing confirms it: the verdict says so. */
 static int on_connected(void *arg, const json_t *flows, struct err *err)
 {
@@ -227,11 +235,10 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	    .protocol = is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
 	};
 
-	struct queues_at queues = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
+	struct losses_at links = losses_at(a);
 	struct err ignored = ERR_INIT;
 
-	if (queues_read(&queues, &a->queues, &ignored))
-		a->queues = NULL;
+	a->links_read = !losses_read(&links, &a->links, &ignored);
 	if (counters_open(&at, flows, &a->counters, &a->counters_err))
 		a->counters = NULL;
 	return fidelity_read(&a->before, err);
@@ -390,17 +397,73 @@ static int read_settled(struct attempt *a, struct truth_counts *out, struct err 
 	return r;
 }
 
-static void set_drops(struct attempt *a, struct arena *arena, struct run_sample *out)
+/* Again while something is on its way: what is between two counters would be a hole. */
+static int read_links(struct attempt *a, struct account *out, struct err *err)
 {
-	struct queues_at queues = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
-	struct err ignored = ERR_INIT;
-	json_t *after;
+	struct losses_at links = losses_at(a);
+	int64_t deadline = clock_now_ns() + SETTLE_MOST_NS;
+	int r = losses_read(&links, out, err);
 
-	if (!a->queues || queues_read(&queues, &after, &ignored))
+	while (!r && losses_moving(out) && clock_now_ns() < deadline && !attempt_interrupted()) {
+		account_done(out);
+		clock_sleep_until_ns(clock_now_ns() + LINKS_STEP_NS);
+		r = losses_read(&links, out, err);
+	}
+	return r;
+}
+
+/* Datagrams in one piece are packets that can be counted at both ends. */
+static bool can_follow(const struct attempt *a, const struct run_sample *run)
+{
+	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = a->s->family};
+
+	return run->spec.test == TEST_UDP_STREAM && run->whole.known && !run->engine.partial &&
+	       run->engine.size + truth_headers(&t) <= a->path.mtu;
+}
+
+static void follow(struct attempt *a, const struct account *between, struct arena *arena,
+		   struct run_sample *out)
+{
+	struct losses_at links = losses_at(a);
+	const struct engine_result *e = &out->engine;
+	struct losses_flow flow = {
+	    .from = a->s->from,
+	    .to = a->s->to,
+	    .sent = e->client.packets_all,
+	    .arrived = out->whole.flow.packets,
+	    .delivered = e->server.packets_all,
+	    .socket = e->drops_all,
+	    .unread_most = e->size > 0 ? tail_bytes(e) / e->size + 1 : 0,
+	};
+
+	losses_follow(&links, between, &flow, arena, &out->losses);
+}
+
+static void set_losses(struct attempt *a, struct arena *arena, struct run_sample *out)
+{
+	struct losses_at links = losses_at(a);
+	struct err ignored = ERR_INIT;
+	struct account after, between;
+
+	if (!a->links_read || read_links(a, &after, &ignored))
 		return;
-	out->drops_known = true;
-	queues_between(a->s->wire, a->queues, after, arena, &out->drops);
-	json_decref(after);
+	account_between(&a->links, &after, &between);
+	losses_of(&links, &between, arena, &out->losses);
+	if (can_follow(a, out))
+		follow(a, &between, arena, out);
+	account_done(&between);
+	account_done(&after);
+}
+
+/* Packets of which nobody knows what became of them are a third truth that disagrees. */
+static void doubt(struct run_sample *out)
+{
+	struct truth_counted *c = &out->counted;
+
+	if (!out->losses.unexplained || c->agreement == TRUTH_DISAGREE)
+		return;
+	c->agreement = TRUTH_DISAGREE;
+	snprintf(c->why, sizeof(c->why), "%s", out->losses.why);
 }
 
 /* A link that was never offered what it carries has not been measured. */
@@ -425,11 +488,12 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 		out->whole.missing = arena_strdup(arena, a->counters_err.text);
 	else if (read_settled(a, &out->whole, &err))
 		out->whole.missing = arena_strdup(arena, err.text);
-	set_drops(a, arena, out);
+	set_losses(a, arena, out);
 	set_window(a, out);
 	describe_traffic(a->s, &a->spec, &t);
 	set_claim(out, &claim);
 	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
+	doubt(out);
 	fidelity_between(&a->before, &a->after, &out->fidelity);
 	out->fidelity.slip_ns = a->s->slip_ns;
 	out->fidelity.socket_dropped = out->engine.lost_host;
@@ -464,7 +528,7 @@ static int prepare(struct attempt *a, struct err *err)
 /* What the run before left in the queues would be counted with this one's. */
 static void wait_until_quiet(struct attempt *a)
 {
-	struct queues_at at = {a->s->lab, a->s->wire, &a->path, &a->back, attempt_interrupted};
+	struct queues_at at = {a->s->lab, a->s->wire, &a->path, attempt_interrupted};
 	struct err ignored = ERR_INIT; /* the counters will not agree then, and say so */
 
 	queues_wait(&at, clock_now_ns() + QUIET_MOST_NS, &ignored);
@@ -523,7 +587,7 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	counters_close(a.counters);
 	for (int side = 0; side < 2; side++)
 		stop_worker(&a, side);
-	json_decref(a.queues);
+	account_done(&a.links);
 	path_done(&a.path);
 	path_done(&a.back);
 	return r;

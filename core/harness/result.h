@@ -8,9 +8,9 @@
 
 #include "core/engine/engine.h"
 #include "core/harness/fidelity.h"
+#include "core/harness/losses.h"
 #include "core/harness/scenario.h"
 #include "core/harness/truth.h"
-#include "core/harness/queues.h"
 #include "core/stats/summary.h"
 #include "emulator/lab/lab.h"
 
@@ -34,9 +34,8 @@ struct run_sample {	    /* one run of one measurement on one path */
 	 * charged to no process; so with other programs at work it is NAN.
 	 */
 	double cpu_per_packet_ns;
-	const char *cpu_missing;  /* why it is NAN, or NULL */
-	bool drops_known;	  /* the counters of both ways could be read */
-	struct queue_drops drops; /* on the way of the data and of the answers */
+	const char *cpu_missing; /* why it is NAN, or NULL */
+	struct losses losses;	 /* on the way of the data and of the answers */
 };
 
 struct run_cell { /* one measurement on one path */

@@ -168,29 +168,33 @@ static json_t *json_fidelity(const struct fidelity *f)
 	return o;
 }
 
-static json_t *json_drops(const struct run_sample *run)
+static json_t *json_losses(const struct losses *l)
 {
-	static const char *const kinds[] = {
-	    [QUEUE_SHAPER] = "queue",
-	    [QUEUE_DEVICE] = "device",
-	    [QUEUE_SOCKET] = "socket",
-	};
-	json_t *list = json_array();
+	json_t *o, *list;
 
-	VEC_FOREACH (d, &run->drops.list) {
-		json_t *o = json_object();
+	if (!l->known)
+		return json_null();
+	o = json_object();
+	list = json_array();
+	VEC_FOREACH (i, &l->list) {
+		json_t *loss = json_object();
 
-		set_text(o, "kind", kinds[d->kind]);
-		set_text(o, "node", d->node);
-		set_text(o, "device", d->dev);
-		set_text(o, "link", d->link);
-		set_int(o, "packets", d->packets);
-		json_array_append_new(list, o);
+		set_text(loss, "cause", i->cause);
+		set_text(loss, "where", i->where);
+		set_text(loss, "link", i->link);
+		set_text(loss, "of", i->answers ? "answers" : "data");
+		set_int(loss, "packets", i->packets);
+		json_array_append_new(list, loss);
 	}
-	if (run->drops_known)
-		return list;
-	json_decref(list);
-	return json_null();
+	json_object_set_new(o, "sent_packets", l->followed ? json_integer(l->sent) : json_null());
+	json_object_set_new(o, "delivered_packets",
+			    l->followed ? json_integer(l->delivered) : json_null());
+	json_object_set_new(o, "lost", list);
+	set_int(o, "lost_others_packets", l->others);
+	set_int(o, "duplicated_packets", l->duplicated);
+	set_int(o, "unexplained_packets", l->unexplained);
+	set_text(o, "why", l->why);
+	return o;
 }
 
 json_t *json_sample(const struct run_sample *run)
@@ -208,7 +212,7 @@ json_t *json_sample(const struct run_sample *run)
 	json_object_set_new(o, "fidelity", json_fidelity(&run->fidelity));
 	set_number(o, "cpu_per_packet_ns", run->cpu_per_packet_ns);
 	set_text(o, "cpu_per_packet_missing", run->cpu_missing);
-	json_object_set_new(o, "drops", json_drops(run));
+	json_object_set_new(o, "account", json_losses(&run->losses));
 	return o;
 }
 

@@ -270,24 +270,27 @@ static void print_errors(const struct run_result *r, struct strbuf *out)
 		print_error("the run", r->error, out);
 }
 
-/* Where packets that did not arrive were dropped. */
+/* Where packets that did not arrive were lost. */
 static void print_drops_of(const struct run_result *r, const struct run_cell *c, struct strbuf *out)
 {
 	autostr struct strbuf text = {0};
 	int runs = 0;
 
 	VEC_FOREACH (run, &c->runs) {
-		if (run->error || !run->drops.list.n)
+		const struct losses *l = &run->losses;
+
+		if (run->error || (!l->list.n && !l->unexplained))
 			continue;
-		if (!runs++)
-			VEC_FOREACH (d, &run->drops.list) {
-				strbuf_add(&text, text.len ? ", " : "");
-				queues_describe(d, &text);
-			}
+		runs++;
+		/* The example is a run with packets that nobody explains, where there is one. */
+		if (text.len && !l->unexplained)
+			continue;
+		strbuf_done(&text);
+		losses_describe(l, &text);
 	}
 	if (!runs)
 		return;
-	begin(out, "dropped");
+	begin(out, "lost");
 	autofree char *line = mem_printf(
 	    "%s of %s, %d of %zu runs, e.g. %s", r->scenario->measures.v[c->measure].name,
 	    r->scenario->paths.v[c->path].name, runs, c->runs.n, strbuf_text(&text));

@@ -89,6 +89,7 @@ static void subtract_direction(const struct account_direction *before,
 	    .left = after->left - b->left,
 	    .waiting = after->waiting - b->waiting,
 	    .duplicated = after->duplicated - b->duplicated,
+	    .corrupted = after->corrupted - b->corrupted,
 	    .hole = after->hole - b->hole,
 	};
 	for (size_t i = 0; i < after->n_lost; i++) {
@@ -230,14 +231,20 @@ char *account_number(char buf[32], int64_t v)
 
 void account_describe(const struct account_loss *l, struct strbuf *out)
 {
+	const char *class = strchr(l->where, ' ');
 	char number[32], cause[32];
 
+	strbuf_addf(out, "%s%s at ", out->len ? ", " : "", account_number(number, l->packets));
+	if (str_eq(l->cause, "queue") && !str_starts(l->where, "relay")) {
+		strbuf_addn(out, l->where, class ? (size_t)(class - l->where) : strlen(l->where));
+		strbuf_addf(out, "'s queue%s%s", class ? " of" : "", class ? class : "");
+		return;
+	}
 	snprintf(cause, sizeof(cause), "%s", l->cause);
 	for (char *p = cause; *p; p++)
 		if (*p == '_')
 			*p = ' ';
-	strbuf_addf(out, "%s%s %s at %s", out->len ? ", " : "", account_number(number, l->packets),
-		    cause, l->where);
+	strbuf_addf(out, "%s (%s)", l->where, cause);
 }
 
 static json_t *loss_json(const struct account_loss *l)

@@ -25,7 +25,7 @@
 
 struct account_loss {
 	const char *cause;
-	const char *where; /* "h1/eth0 tbf 1:", "relay r-b", … */
+	const char *where; /* "h1:nic", "r:eth2 class 1:101", "relay r-b", … */
 	int node;	   /* in the wire model */
 	int64_t packets;
 };
@@ -35,6 +35,7 @@ struct account_direction {
 	bool ba;
 	int64_t entered, left; /* packets */
 	int64_t waiting, duplicated;
+	int64_t corrupted; /* by the relay, which says so: still on their way, with a flipped bit */
 	struct account_loss lost[ACCOUNT_CAUSES_MAX];
 	size_t n_lost;
 	int64_t hole; /* entered - left - lost - waiting + duplicated; 0 when all is told */
@@ -87,7 +88,7 @@ int account_entry(const struct wire *w, int link, bool ba);
  */
 json_t *account_json(const struct account *a, const struct wire *w);
 
-/* "12,345 queue at r/eth2 tbf 1:", into `out`; adds to what is there after ", ". */
+/* "12,345 at r:eth2's queue", "7 at relay r-b (loss)", into `out` after ", " where it has text. */
 void account_describe(const struct account_loss *l, struct strbuf *out);
 /* 12345 as "12,345". */
 char *account_number(char buf[32], int64_t v);

@@ -99,7 +99,7 @@ static void lose(const struct walk *walk, struct account_direction *d, const cha
 		 const char *what, int64_t packets)
 {
 	const struct wire_dev *on = &walk->w->devs.v[dev];
-	autofree char *where = mem_printf("%s/%s%s%s", walk->w->nodes.v[on->node].name, on->name,
+	autofree char *where = mem_printf("%s:%s%s%s", walk->w->nodes.v[on->node].name, on->name,
 					  what ? " " : "", what ? what : "");
 
 	account_lose(walk->arena, d, &(struct account_loss){cause, where, on->node, packets});
@@ -145,13 +145,8 @@ static int64_t lose_in_classes(const struct walk *walk, struct account_direction
 static void lose_in_queue(const struct walk *walk, struct account_direction *d, int dev,
 			  const struct stage *s, int64_t packets)
 {
-	const char *kind = json_string_value(json_object_get(s->root, "kind"));
-	const char *handle = json_string_value(json_object_get(s->root, "handle"));
-	bool own = handle && !str_eq(handle, "0:");
-	autofree char *what = own ? mem_printf("%s %s", kind, handle) : mem_strdup("queue");
-
 	packets -= lose_in_classes(walk, d, dev, s, packets);
-	lose(walk, d, cause_of_queue(walk, dev, s->root), dev, what, packets);
+	lose(walk, d, cause_of_queue(walk, dev, s->root), dev, NULL, packets);
 }
 
 static const char *cause_of_rule(const char *text)
@@ -259,6 +254,7 @@ static int64_t cross_relay(const struct walk *walk, struct account_direction *d,
 						    number(lost, causes[i])});
 	d->waiting += number(s, "waiting_packets");
 	d->duplicated += number(s, "duplicated");
+	d->corrupted += number(s, "corrupted");
 	d->hole += flow - in;
 	*unsent = number(lost, "send");
 	return number(s, "out_packets") + *unsent;
@@ -391,7 +387,7 @@ static void lose_at_node(const struct walk *walk, struct account *out, int node,
 	if (packets)
 		*VEC_ADD(&out->arena, &out->elsewhere) =
 		    (struct account_loss){arena_strdup(&out->arena, cause),
-					  what ? arena_printf(&out->arena, "%s %s", name, what)
+					  what ? arena_printf(&out->arena, "%s:%s", name, what)
 					       : arena_strdup(&out->arena, name),
 					  node, packets};
 }

@@ -125,7 +125,7 @@ is "two paths to one receiver: both counters agree" "$(jq -c '
 is "the size that is not given is the same for engine and truth" "$(jq -c '
 	[.measurements[1].paths[] | .predicted.payload_bytes, .runs[].engine.size] | unique' \
 	"$work/out/report.json")" "[1422]"
-has "where packets were dropped" "$output" "(queue of h1 uplink)"
+has "where packets were lost" "$output" "h1:nic's"
 
 # A path that the topology has no way for.
 sed 's/to: server/to: flat-eip/; s/flat.yaml/zstack.yaml/' "$work/holds.yaml" >"$work/noway.yaml"
@@ -203,7 +203,7 @@ fails_with 2 "measure: a test misspelt" vpclab measure "$lab:client" server tcp_
 passes "measure: an address is the endpoint that has it" \
 	vpclab measure "$lab:client" "$server" udp_stream --duration 300ms --warmup 100ms
 has "measure: the size that is not given is the path's" "$output" "1472 of 1538 bytes"
-has "measure: where packets were dropped" "$output" "(queue of h1 uplink)"
+has "measure: where packets were lost" "$output" "h1:nic's queue; nothing unexplained"
 hasnt "measure: no −0.00" "$output" "−0.00"
 "$VPCLAB" measure "$lab:client" server tcp_rr >"$work/measure.txt" 2>&1 &
 pid=$!

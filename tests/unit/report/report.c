@@ -199,7 +199,7 @@ static void test_terminal(void **state)
 	assert_non_null(strstr(strbuf_text(&color), "\033[32m1 pass\033[0m"));
 }
 
-/* What went wrong around the measurements, where packets were dropped, what a dash means. */
+/* What went wrong around the measurements, where packets were lost, what a dash means. */
 static void test_reasons(void **state)
 {
 	autostr struct strbuf text = {0}, junit = {0};
@@ -213,13 +213,11 @@ static void test_reasons(void **state)
 	b.r.labs.v[0].choices =
 	    json_pack("{s:{s:s,s:s}}", "h1", "ovs_datapath", "netdev", "ovs_port", "afxdp");
 	struct run_sample *run = &result_cell(&b.r, 0, 2)->runs.v[0];
-	*VEC_ADD(&b.r.arena, &run->drops.list) = (struct queue_drop){.kind = QUEUE_SHAPER,
-								     .node = "h1",
-								     .dev = "nic",
-								     .link = "h1 uplink",
-								     .packets = 67894};
-	*VEC_ADD(&b.r.arena, &run->drops.list) =
-	    (struct queue_drop){.kind = QUEUE_SOCKET, .node = "vm", .packets = 3};
+	run->losses =
+	    (struct losses){.known = true, .followed = true, .sent = 70000, .delivered = 2103};
+	*VEC_ADD(&b.r.arena, &run->losses.list) =
+	    (struct loss){"queue", "h1:nic", "h1 uplink", false, 67894};
+	*VEC_ADD(&b.r.arena, &run->losses.list) = (struct loss){"socket", "vm", NULL, false, 3};
 	run->cpu_missing = "other programs used 30 % of the CPUs before it";
 	terminal_print(&b.r, false, &text);
 	junit_print(&b.r, &junit);
@@ -229,8 +227,8 @@ static void test_reasons(void **state)
 	assert_non_null(strstr(strbuf_text(&text), "could not be taken down"));
 	assert_non_null(strstr(strbuf_text(&text), "Open vSwitch of h1 has datapath netdev"));
 	assert_non_null(strstr(strbuf_text(&text), "the run: taking the lab down"));
-	assert_non_null(strstr(strbuf_text(&text), "67894 at h1 nic (queue of h1 uplink)"));
-	assert_non_null(strstr(strbuf_text(&text), "(receiving"));
+	assert_non_null(strstr(strbuf_text(&text), "67,897 of 70,000: 67,894 at"));
+	assert_non_null(strstr(strbuf_text(&text), "3 at vm"));
 	assert_non_null(strstr(strbuf_text(&text), "not told for 1 of "));
 	assert_non_null(strstr(strbuf_text(&junit), "<error message=\"taking the lab down"));
 	assert_string_equal(json_string_value(json_object_get(j, "error")),

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * losses: the account of one measurement. Judges nothing: a loss may be what the measurement is
+ * about; only what nobody can explain is wrong. Called by attempt.c, and its words by reports.
+ */
+#include "core/harness/losses.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "emulator/lab/account_walk.h"
+
+/* ---- the links on a way ---- */
+
+struct crossing { /* of a direction of a link */
+	int link;
+	bool ba, answers;
+};
+
+struct crossings {
+	struct arena arena;
+	VEC(struct crossing) v; /* of the data in order, then of the answers */
+};
+
+static bool crossed(const struct crossings *c, int link, bool ba, bool answers)
+{
+	VEC_FOREACH (x, &c->v)
+		if (x->link == link && x->ba == ba && x->answers == answers)
+			return true;
+	return false;
+}
+
+static void cross(const struct wire *w, const int entry[][2], const struct path *p, bool answers,
+		  struct crossings *out)
+{
+	VEC_FOREACH (hop, &p->hops)
+		for (size_t i = 0; hop->dev_out >= 0 && i < w->links.n; i++)
+			for (int ba = 0; ba < 2; ba++)
+				if (entry[i][ba] == hop->dev_out &&
+				    !crossed(out, (int)i, ba, answers))
+					*VEC_ADD(&out->arena, &out->v) =
+					    (struct crossing){(int)i, ba, answers};
+}
+
+static void find_crossings(const struct losses_at *at, struct crossings *out)
+{
+	const struct wire *w = at->wire;
+	int(*entry)[2] = mem_zalloc((w->links.n + 1) * sizeof(*entry));
+	struct account_map m;
+	struct account_way way;
+
+	*out = (struct crossings){0};
+	account_map_init(&m, w);
+	for (size_t i = 0; i < w->links.n; i++)
+		for (int ba = 0; ba < 2; ba++) {
+			account_way_of(&m, (int)i, ba, &way);
+			entry[i][ba] = way.stages[0].dev;
+		}
+	account_map_done(&m);
+	cross(w, entry, at->there, false, out);
+	cross(w, entry, at->back, true, out);
+	free(entry);
+}
+
+/* ---- reading ---- */
+
+static void add_nodes(const struct losses_at *at, const struct path *p, bool *nodes)
+{
+	const struct wire *w = at->wire;
+
+	VEC_FOREACH (hop, &p->hops)
+		nodes[hop->node] = true;
+	/* A link's devices may be in the wires between the nodes. */
+	for (size_t i = 0; i < w->nodes.n; i++)
+		if (w->nodes.v[i].kind == NODE_WIRES)
+			nodes[i] = true;
+}
+
+int losses_read(const struct losses_at *at, struct account *out, struct err *err)
+{
+	autofree bool *nodes = mem_zalloc((at->wire->nodes.n + 1) * sizeof(*nodes));
+
+	add_nodes(at, at->there, nodes);
+	add_nodes(at, at->back, nodes);
+	return account_read_nodes(at->lab, at->wire, nodes, out, err);
+}
+
+bool losses_moving(const struct account *a)
+{
+	VEC_FOREACH (d, &a->directions)
+		if (d->waiting || d->hole)
+			return true;
+	return false;
+}
+
+/* ---- the difference ---- */
+
+static void add(struct arena *arena, struct losses *out, const struct loss *l)
+{
+	struct loss *to;
+
+	if (l->packets <= 0)
+		return;
+	to = VEC_ADD(arena, &out->list);
+	*to = *l;
+	to->cause = arena_strdup(arena, l->cause);
+	to->where = arena_strdup(arena, l->where);
+}
+
+static void add_direction(const struct losses_at *at, const struct crossing *x,
+			  const struct account_direction *d, struct arena *arena,
+			  struct losses *out)
+{
+	const char *link = at->wire->links.v[x->link].name;
+
+	for (size_t i = 0; i < d->n_lost; i++)
+		add(arena, out,
+		    &(struct loss){d->lost[i].cause, d->lost[i].where, link, x->answers,
+				   d->lost[i].packets});
+	if (!x->answers)
+		out->duplicated += d->duplicated;
+	if (!d->hole)
+		return;
+	out->unexplained += d->hole < 0 ? -d->hole : d->hole;
+	if (!out->why)
+		out->why = arena_printf(arena, "%" PRId64 " packets unexplained on link %s, %s",
+					d->hole, link, x->ba ? "b→a" : "a→b");
+}
+
+void losses_of(const struct losses_at *at, const struct account *between, struct arena *arena,
+	       struct losses *out)
+{
+	struct crossings c;
+
+	*out = (struct losses){.known = true};
+	find_crossings(at, &c);
+	VEC_FOREACH (x, &c.v) {
+		const struct account_direction *d = account_find(between, x->link, x->ba);
+
+		if (d)
+			add_direction(at, x, d, arena, out);
+	}
+	arena_done(&c.arena);
+}
+
+/* ---- the flow ---- */
+
+struct sums { /* of the way of the data */
+	int64_t lost, duplicated, waiting, corrupted;
+	int64_t others; /* entered a link and can be no packet of the flow */
+};
+
+static struct sums sum_up(const struct losses_at *at, const struct account *between,
+			  const struct losses_flow *f)
+{
+	struct sums s = {0};
+	struct crossings c;
+	int64_t flow = f->sent;
+
+	find_crossings(at, &c);
+	VEC_FOREACH (x, &c.v) {
+		const struct account_direction *d =
+		    x->answers ? NULL : account_find(between, x->link, x->ba);
+
+		if (!d)
+			continue;
+		if (d->entered > flow)
+			s.others += d->entered - flow;
+		flow += d->duplicated - account_lost(d);
+		s.lost += account_lost(d);
+		s.duplicated += d->duplicated;
+		s.waiting += d->waiting;
+		s.corrupted += d->corrupted;
+	}
+	arena_done(&c.arena);
+	return s;
+}
+
+static bool on_way(const struct losses_at *at, int node)
+{
+	VEC_FOREACH (hop, &at->there->hops)
+		if (hop->node == node)
+			return true;
+	return false;
+}
+
+/* What nodes on the way threw away explains at most `gap`; gives what it leaves. */
+static int64_t explain_by_nodes(const struct losses_at *at, const struct account *between,
+				int64_t gap, struct arena *arena, struct losses *out)
+{
+	VEC_FOREACH (l, &between->elsewhere) {
+		int64_t n = l->packets < gap ? l->packets : gap;
+
+		if (n <= 0 || !on_way(at, l->node) || str_eq(l->cause, "socket"))
+			continue;
+		add(arena, out, &(struct loss){l->cause, l->where, NULL, false, n});
+		gap -= n;
+	}
+	return gap;
+}
+
+static int64_t explain(int64_t gap, int64_t most, const struct loss *as, struct arena *arena,
+		       struct losses *out)
+{
+	struct loss l = *as;
+
+	l.packets = gap < most ? gap : most;
+	if (l.packets <= 0)
+		return gap;
+	add(arena, out, &l);
+	return gap - l.packets;
+}
+
+static void unexplained(const struct losses_flow *f, int64_t n, struct arena *arena,
+			struct losses *out)
+{
+	char number[32];
+
+	if (!n)
+		return;
+	out->unexplained += n < 0 ? -n : n;
+	if (out->why)
+		return;
+	account_number(number, n < 0 ? -n : n);
+	out->why = n < 0 ? arena_printf(arena, "%s packets more between %s and %s than were sent",
+					number, f->from, f->to)
+			 : arena_printf(arena, "%s packets unexplained between %s and %s", number,
+					f->from, f->to);
+}
+
+void losses_follow(const struct losses_at *at, const struct account *between,
+		   const struct losses_flow *f, struct arena *arena, struct losses *out)
+{
+	struct sums s = sum_up(at, between, f);
+	int64_t gap = f->sent + s.duplicated - s.lost - s.waiting - f->arrived;
+	int64_t unread = f->arrived - f->delivered - f->socket;
+	struct loss as = {.cause = "corrupted", .where = f->to};
+
+	out->followed = true;
+	out->sent = f->sent;
+	out->delivered = f->delivered;
+	add(arena, out, &(struct loss){"socket", f->to, NULL, false, f->socket});
+	if (gap < 0 && -gap <= s.others) { /* as many of what was lost was not the flow's */
+		out->others = -gap;
+		gap = 0;
+	}
+	gap = explain_by_nodes(at, between, gap, arena, out);
+	if (gap > 0) { /* a flipped bit in a header: nobody knows it as a packet of the flow */
+		int64_t rest = explain(gap, s.corrupted, &as, arena, out);
+
+		s.corrupted -= gap - rest;
+		gap = rest;
+	}
+	unexplained(f, gap, arena, out);
+	/* The server counts what comes twice once. */
+	unread -= unread < s.duplicated ? (unread > 0 ? unread : 0) : s.duplicated;
+	unread = explain(unread, s.corrupted, &as, arena, out);
+	as.cause = "unread at the end";
+	unread = explain(unread, f->unread_most, &as, arena, out);
+	unexplained(f, unread, arena, out);
+}
+
+/* ---- words ---- */
+
+void losses_describe(const struct losses *l, struct strbuf *out)
+{
+	autostr struct strbuf list = {0};
+	char lost[32], sent[32];
+
+	if (!l->known)
+		return;
+	VEC_FOREACH (i, &l->list) {
+		account_describe(&(struct account_loss){i->cause, i->where, -1, i->packets}, &list);
+		if (i->answers)
+			strbuf_add(&list, " (answers)");
+	}
+	if (!list.len && !l->unexplained && !l->followed)
+		return;
+	if (l->followed)
+		strbuf_addf(out, "%s of %s%s", account_number(lost, l->sent - l->delivered),
+			    account_number(sent, l->sent), list.len ? ": " : "");
+	strbuf_add(out, strbuf_text(&list));
+	if (l->others)
+		strbuf_addf(out, ", %s of them not of this measurement",
+			    account_number(lost, l->others));
+	strbuf_addf(out, "; %s", l->unexplained ? l->why : "nothing unexplained");
+}

@@ -9,13 +9,12 @@
 #include "core/engine/engine.h"
 #include "core/harness/fidelity.h"
 #include "core/harness/losses.h"
+#include "core/harness/outcome.h"
+#include "core/harness/prove.h"
 #include "core/harness/scenario.h"
 #include "core/harness/truth.h"
 #include "core/stats/summary.h"
 #include "emulator/lab/lab.h"
-
-/* Of an expectation, or of a whole run; only a run is an error: something was never measured. */
-enum verdict { VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE, VERDICT_SKIP, VERDICT_ERROR };
 
 struct run_sample {	    /* one run of one measurement on one path */
 	int index;	    /* of this measurement and path, from 1 */

@@ -22,7 +22,7 @@ static void begin(struct strbuf *out, const char *label)
 	text_pad(out, label, LABEL);
 }
 
-static void add_verdict(struct strbuf *out, enum verdict v, bool color, const char *text)
+void terminal_verdict(struct strbuf *out, enum verdict v, bool color, const char *text)
 {
 	static const char *const colors[] = {
 	    [VERDICT_PASS] = "\033[32m",	 [VERDICT_FAIL] = "\033[1;31m",
@@ -164,7 +164,7 @@ static void print_expectations(const struct run_result *r, bool color, struct st
 			continue;
 		strbuf_add(out, between);
 		snprintf(text, sizeof(text), "%d %s", count[i], verdict_name((enum verdict)i));
-		add_verdict(out, (enum verdict)i, color, text);
+		terminal_verdict(out, (enum verdict)i, color, text);
 		between = ", ";
 	}
 	strbuf_addc(out, '\n');
@@ -172,7 +172,7 @@ static void print_expectations(const struct run_result *r, bool color, struct st
 		if (v->verdict == VERDICT_PASS)
 			continue;
 		text_spaces(out, 4);
-		add_verdict(out, v->verdict, color, verdict_name(v->verdict));
+		terminal_verdict(out, v->verdict, color, verdict_name(v->verdict));
 		autofree char *line =
 		    mem_printf("  %s: %s%s%s", r->scenario->expects.v[v->expect].text, v->found,
 			       v->evidence ? "; " : "", v->evidence ? v->evidence : "");

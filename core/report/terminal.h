@@ -8,4 +8,7 @@
 
 void terminal_print(const struct run_result *r, bool color, struct strbuf *out);
 
+/* Adds `text`, with `color` in the colour of the verdict. */
+void terminal_verdict(struct strbuf *out, enum verdict v, bool color, const char *text);
+
 #endif

@@ -27,13 +27,17 @@
  */
 int relays_start(const struct relay_spec *spec, struct err *err);
 
-/* Asks the relay of a link, see relay_ask(). -ENOENT: none of that name was started here. */
+/* Asks the relay of a link, see relay_ask(). -ENOENT: none of that name was started here; -ESRCH:
+ * it has ended. */
 int relays_ask(const char *link, const json_t *command, json_t **answer, struct err *err);
 
 /* Gives the relay of a link other impairments, both directions at once. NULL: that direction stays.
  */
 int relays_set(const char *link, const struct wire_impair *ab, const struct wire_impair *ba,
 	       struct err *err);
+
+/* Adds its fate log, the bytes that fatelog_open() of emulator/relay/fatelog.h takes. */
+int relays_log(const char *link, struct strbuf *bytes, struct err *err);
 
 /*
  * For each relay of the plan's wire model: is it there and does it what it should? Adds a line a
@@ -48,10 +52,10 @@ void relays_collected(pid_t pid, int wait_status, const struct rundir *run);
 /* From outside --------------------------------------------------------------------------------- */
 
 /* Asks the relays of all links that have one: {LINK: stats, …}; of one that has ended
- * {LINK: {"ended": true}}. Gives a reference. */
+ * {LINK: {"ended": true, "why": …}}. Gives a reference. */
 int relays_read(const struct lab *lab, const struct wire *w, json_t **out, struct err *err);
 
-/* Its fate log as the bytes that fatelog_open() of emulator/relay/fatelog.h takes. Heap. */
+/* Its fate log as the bytes that fatelog_open() takes. Heap. */
 int relays_fates(const struct lab *lab, const char *link, char **bytes, size_t *len,
 		 struct err *err);
 

@@ -12,6 +12,8 @@
 
 /* Parents and classids: major in the upper 16 bits, minor in the lower. */
 #define TC_AT_ROOT	    0xffffffffu
+#define TC_AT_CLSACT	    0xfffffff1u /* where the clsact qdisc itself is */
+#define TC_CLSACT_HANDLE    0xffff0000u
 #define TC_AT_INGRESS	    0xfffffff2u /* ingress side of a clsact qdisc */
 #define TC_ID(major, minor) ((uint32_t)(major) << 16 | (uint32_t)(minor))
 
@@ -65,7 +67,7 @@ struct tc_netem {
 	uint64_t seed; /* Linux 6.6 and later heed it */
 };
 
-struct tc_police {
+struct tc_policer {
 	struct tc_bucket rate;
 	uint32_t mtu_bytes; /* larger packets are dropped whatever the rate */
 };
@@ -81,7 +83,7 @@ struct tc_step {
 		struct tc_class cls;
 		uint32_t fifo_limit_bytes;
 		struct tc_netem netem;
-		struct tc_police police;
+		struct tc_policer police;
 	};
 };
 

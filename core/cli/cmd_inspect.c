@@ -71,24 +71,26 @@ static json_t *nodes_json(const struct wire *w)
 }
 
 /* The qdisc of one direction of a link, as it was built. */
-static struct tbf shaper_of(const struct source *s, const struct wire_rate *r, int dev)
+static struct shaper_figures shaper_of(const struct source *s, const struct wire_shape *shape,
+				       int dev)
 {
-	struct tbf tbf = {0};
+	struct shaper_figures f = {0};
 
 	if (dev >= 0)
-		shaper_tbf(r, s->wire.devs.v[dev].mtu, &s->compile.machine, &tbf);
-	return tbf;
+		shaper_figures(shape, s->wire.devs.v[dev].mtu, &s->compile.machine, &f);
+	return f;
 }
 
-static json_t *rate_json(const struct source *s, const struct wire_rate *r, int dev)
+static json_t *rate_json(const struct source *s, const struct wire_shape *shape, int dev)
 {
-	struct tbf tbf = shaper_of(s, r, dev);
+	struct shaper_figures f = shaper_of(s, shape, dev);
+	const struct wire_rate *r = &shape->rate;
 
 	if (!r->bps)
 		return json_null();
 	return json_pack("{s:I,s:s,s:s,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
 			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "burst_bytes",
-			 (json_int_t)tbf.burst_bytes, "queue_bytes", (json_int_t)tbf.limit_bytes);
+			 (json_int_t)f.burst_bytes, "queue_bytes", (json_int_t)f.queue_bytes);
 }
 
 static json_t *links_json(const struct source *s)
@@ -101,8 +103,8 @@ static json_t *links_json(const struct source *s)
 				      json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", l->name, "a",
 						w->nodes.v[w->devs.v[l->dev_a].node].name, "b",
 						w->nodes.v[w->devs.v[l->dev_b].node].name, "ab",
-						rate_json(s, &l->ab.rate, l->shaper_ab), "ba",
-						rate_json(s, &l->ba.rate, l->shaper_ba)));
+						rate_json(s, &l->ab, l->shaper_ab), "ba",
+						rate_json(s, &l->ba, l->shaper_ba)));
 	return list;
 }
 
@@ -181,9 +183,11 @@ static void print_nodes(const struct wire *w, struct strbuf *out)
 	columns_done(&c);
 }
 
-static void add_rate(struct columns *c, const struct source *s, const struct wire_rate *r, int dev)
+static void add_rate(struct columns *c, const struct source *s, const struct wire_shape *shape,
+		     int dev)
 {
-	struct tbf tbf = shaper_of(s, r, dev);
+	struct shaper_figures f = shaper_of(s, shape, dev);
+	const struct wire_rate *r = &shape->rate;
 	char rate[64], burst[64], queue[64];
 
 	if (!r->bps) {
@@ -193,8 +197,8 @@ static void add_rate(struct columns *c, const struct source *s, const struct wir
 	columns_addf(c, "%s %s %s, burst %s, queue %s",
 		     units_format_rate(rate, sizeof(rate), (double)r->bps),
 		     wire_basis_name(r->basis), wire_mode_name(r->mode),
-		     units_format_size(burst, sizeof(burst), tbf.burst_bytes),
-		     units_format_size(queue, sizeof(queue), tbf.limit_bytes));
+		     units_format_size(burst, sizeof(burst), (int64_t)f.burst_bytes),
+		     units_format_size(queue, sizeof(queue), f.queue_bytes));
 }
 
 static void print_links(const struct source *s, struct strbuf *out)
@@ -210,8 +214,8 @@ static void print_links(const struct source *s, struct strbuf *out)
 		columns_add(&c, l->name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_a].node].name);
 		columns_add(&c, w->nodes.v[w->devs.v[l->dev_b].node].name);
-		add_rate(&c, s, &l->ab.rate, l->shaper_ab);
-		add_rate(&c, s, &l->ba.rate, l->shaper_ba);
+		add_rate(&c, s, &l->ab, l->shaper_ab);
+		add_rate(&c, s, &l->ba, l->shaper_ba);
 	}
 	columns_print(&c, "", out);
 	columns_done(&c);

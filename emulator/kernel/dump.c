@@ -2,35 +2,26 @@
 /*
  * dump: rtnetlink dumps as plain structs. Called by emulator/lab/check.c, count_inside.c and tests.
  */
-#include "emulator/kernel/dump.h"
+#include "emulator/kernel/dump_attrs.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
-#include <linux/gen_stats.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
-#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 
 #include "emulator/kernel/nl.h"
 
-#define DUMP_TRIES    5
-#define DUMP_ATTR_MAX 80
-#define DUMP_TICK_NS  64 /* PSCHED_SHIFT of include/net/pkt_sched.h */
+#define DUMP_TRIES 5
 
 void dump_done(struct dump *d)
 {
 	arena_done(&d->arena);
 	*d = (struct dump){0};
 }
-
-/* Attributes by type; types beyond the table are not ours. */
-struct dump_attrs {
-	const struct nlattr *of[DUMP_ATTR_MAX];
-};
 
 static int dump_attr(const struct nlattr *attr, void *arg)
 {
@@ -41,7 +32,7 @@ static int dump_attr(const struct nlattr *attr, void *arg)
 	return MNL_CB_OK;
 }
 
-static struct dump_attrs dump_attrs_of(const struct nlmsghdr *nlh, size_t header)
+struct dump_attrs dump_attrs_of(const struct nlmsghdr *nlh, size_t header)
 {
 	struct dump_attrs t = {0};
 
@@ -49,7 +40,7 @@ static struct dump_attrs dump_attrs_of(const struct nlmsghdr *nlh, size_t header
 	return t;
 }
 
-static struct dump_attrs dump_nested(const struct nlattr *nest)
+struct dump_attrs dump_nested(const struct nlattr *nest)
 {
 	struct dump_attrs t = {0};
 
@@ -58,12 +49,12 @@ static struct dump_attrs dump_nested(const struct nlattr *nest)
 	return t;
 }
 
-static uint32_t dump_u32(const struct nlattr *attr)
+uint32_t dump_u32(const struct nlattr *attr)
 {
 	return attr ? mnl_attr_get_u32(attr) : 0;
 }
 
-static const char *dump_str(struct dump *d, const struct nlattr *attr)
+const char *dump_str(struct dump *d, const struct nlattr *attr)
 {
 	return attr ? arena_strndup(&d->arena, mnl_attr_get_payload(attr),
 				    mnl_attr_get_payload_len(attr))
@@ -217,68 +208,6 @@ static int dump_one_neigh(const struct nlmsghdr *nlh, void *arg)
 	return MNL_CB_OK;
 }
 
-static void dump_tbf(struct dump_qdisc *q, const struct nlattr *options)
-{
-	struct dump_attrs t = dump_nested(options);
-	struct tc_tbf_qopt opt = {0};
-
-	if (!t.of[TCA_TBF_PARMS])
-		return;
-	memcpy(&opt, mnl_attr_get_payload(t.of[TCA_TBF_PARMS]), sizeof(opt));
-	q->tbf.rate_bytes =
-	    t.of[TCA_TBF_RATE64] ? mnl_attr_get_u64(t.of[TCA_TBF_RATE64]) : opt.rate.rate;
-	q->tbf.limit_bytes = opt.limit;
-	q->tbf.overhead = opt.rate.overhead;
-	q->tbf.mpu = opt.rate.mpu;
-	q->burst_ns = (int64_t)opt.buffer * DUMP_TICK_NS;
-}
-
-static void dump_qdisc_stats(struct dump_qdisc *q, const struct nlattr *stats)
-{
-	struct dump_attrs t = dump_nested(stats);
-	struct gnet_stats_basic basic = {0};
-	struct gnet_stats_queue queue = {0};
-
-	if (t.of[TCA_STATS_BASIC])
-		memcpy(&basic, mnl_attr_get_payload(t.of[TCA_STATS_BASIC]),
-		       sizeof(basic.bytes) + sizeof(basic.packets));
-	if (t.of[TCA_STATS_QUEUE])
-		memcpy(&queue, mnl_attr_get_payload(t.of[TCA_STATS_QUEUE]), sizeof(queue));
-	q->bytes = basic.bytes;
-	q->packets =
-	    t.of[TCA_STATS_PKT64] ? mnl_attr_get_u64(t.of[TCA_STATS_PKT64]) : basic.packets;
-	q->dropped = queue.drops;
-	q->overlimits = queue.overlimits;
-	q->requeues = queue.requeues;
-	q->backlog_bytes = queue.backlog;
-	q->backlog_packets = queue.qlen;
-}
-
-static int dump_one_qdisc(const struct nlmsghdr *nlh, void *arg)
-{
-	struct dump *d = arg;
-	const struct tcmsg *tcm = mnl_nlmsg_get_payload(nlh);
-	struct tc_sizespec spec = {0};
-
-	if (nlh->nlmsg_type != RTM_NEWQDISC)
-		return MNL_CB_OK;
-	struct dump_attrs t = dump_attrs_of(nlh, sizeof(*tcm));
-	struct dump_qdisc *q = VEC_ADD(&d->arena, &d->qdiscs);
-	q->ifindex = tcm->tcm_ifindex;
-	q->handle = tcm->tcm_handle;
-	q->parent = tcm->tcm_parent;
-	q->kind = dump_str(d, t.of[TCA_KIND]);
-	if (q->kind && !strcmp(q->kind, "tbf"))
-		dump_tbf(q, t.of[TCA_OPTIONS]);
-	struct dump_attrs stab = dump_nested(t.of[TCA_STAB]);
-	if (stab.of[TCA_STAB_BASE]) {
-		memcpy(&spec, mnl_attr_get_payload(stab.of[TCA_STAB_BASE]), sizeof(spec));
-		q->tbf.stab_overhead = spec.overhead;
-	}
-	dump_qdisc_stats(q, t.of[TCA_STATS2]);
-	return MNL_CB_OK;
-}
-
 /* A request without filter: a zeroed header of its type. */
 struct dump_request {
 	uint16_t type;
@@ -358,16 +287,6 @@ int dump_neighs(int rt, struct dump *d, struct err *err)
 	    {RTM_GETNEIGH, sizeof(struct ndmsg), AF_UNSPEC, dump_one_neigh, "neighbours"},
 	    AF_BRIDGE,
 	    &d->neighs.n};
-
-	return dump_all(rt, d, &rs, err);
-}
-
-int dump_qdiscs(int rt, struct dump *d, struct err *err)
-{
-	const struct dump_requests rs = {
-	    {RTM_GETQDISC, sizeof(struct tcmsg), AF_UNSPEC, dump_one_qdisc, "qdiscs"},
-	    0,
-	    &d->qdiscs.n};
 
 	return dump_all(rt, d, &rs, err);
 }

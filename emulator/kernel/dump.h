@@ -56,15 +56,18 @@ struct dump_neigh {
 	uint8_t flags;	/* NTF_… */
 };
 
+/* A qdisc, a class or a policer: what it was told, and what it counted. */
 struct dump_qdisc {
 	int ifindex;
-	uint32_t handle, parent;
-	const char *kind;
-	struct qdisc_tbf tbf;	 /* burst_bytes 0: see burst_ns */
-	int64_t burst_ns;	 /* time that the bucket lasts */
+	uint32_t handle, parent; /* as in struct tc_step */
+	const char *kind;	 /* "tbf", "htb", …; of a policer "matchall" */
+	struct tc_step step;	 /* kind TC_UNKNOWN: not one of ours. Bursts are 0: see below */
+	int64_t burst_ns; /* how long the bucket of the rate lasts, modulo DUMP_BURST_WRAP_NS */
+	int64_t peak_ns;  /* that of peak rate or ceil */
 	uint64_t bytes, packets; /* sent */
 	uint32_t dropped, overlimits, backlog_bytes, backlog_packets, requeues;
 };
+#define DUMP_BURST_WRAP_NS ((int64_t)64 << 32)
 
 struct dump { /* zeroed is empty */
 	struct arena arena;
@@ -72,7 +75,7 @@ struct dump { /* zeroed is empty */
 	VEC(struct dump_addr) addrs;
 	VEC(struct dump_route) routes;
 	VEC(struct dump_neigh) neighs;
-	VEC(struct dump_qdisc) qdiscs;
+	VEC(struct dump_qdisc) qdiscs, classes, policers;
 };
 
 void dump_done(struct dump *d);
@@ -83,6 +86,9 @@ int dump_addrs(int rt, struct dump *d, struct err *err);
 int dump_routes(int rt, struct dump *d, struct err *err);
 int dump_neighs(int rt, struct dump *d, struct err *err); /* permanent ones, and all of bridges */
 int dump_qdiscs(int rt, struct dump *d, struct err *err);
+/* Of the qdiscs in `d`. */
+int dump_classes(int rt, struct dump *d, struct err *err);
+int dump_policers(int rt, struct dump *d, struct err *err);
 
 const struct dump_link *dump_find_link(const struct dump *d, int ifindex);	/* or NULL */
 const struct dump_link *dump_find_name(const struct dump *d, const char *name); /* or NULL */

@@ -28,6 +28,10 @@ static void link_common(struct nlmsghdr *nlh, const struct link_spec *spec)
 	mnl_attr_put(nlh, IFLA_ADDRESS, sizeof(spec->mac.bytes), spec->mac.bytes);
 	if (spec->mtu)
 		mnl_attr_put_u32(nlh, IFLA_MTU, (uint32_t)spec->mtu);
+	if (spec->tx_queues)
+		mnl_attr_put_u32(nlh, IFLA_NUM_TX_QUEUES, (uint32_t)spec->tx_queues);
+	if (spec->rx_queues)
+		mnl_attr_put_u32(nlh, IFLA_NUM_RX_QUEUES, (uint32_t)spec->rx_queues);
 }
 
 void link_veth(struct nl_batch *batch, const struct link_spec *a, const struct link_spec *b,

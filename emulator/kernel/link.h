@@ -19,6 +19,7 @@ struct link_spec {
 	int ifindex; /* 0: the kernel chooses (then also of a veth's other end) */
 	int mtu;     /* 0: the kind's default */
 	struct mac mac;
+	int tx_queues, rx_queues; /* veth; 0: the kernel's default */
 };
 
 /* Both ends at once: `a` here, `b` born in the namespace `b_ns_fd`. */

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* qdisc: token bucket filters as root qdiscs, one message each. */
+/*
+ * qdisc: rtnetlink messages for traffic control, one message a step (core/base/tc.h).
+ *
+ * Adding wants the place to be free. Changing speaks to what is there by the same handle and keeps
+ * its queue and counters: TBF and bfifo keep all packets (a TBF's buckets are full afterwards), a
+ * class of HTB keeps its leaf, its tokens stay as they are; netem keeps packets with the times they
+ * have. HTB itself cannot be changed, only its classes; a policer and a clsact are not changed but
+ * replaced. Deleting takes away what hangs below too; packets that wait there are lost.
+ */
 #ifndef VPCLAB_KERNEL_QDISC_H
 #define VPCLAB_KERNEL_QDISC_H
 
+#include "core/base/tc.h"
 #include "emulator/kernel/nl.h"
 
-struct qdisc_tbf {	      /* as the kernel takes it */
-	uint64_t rate_bytes;  /* bytes per second */
-	uint32_t burst_bytes; /* bucket */
-	uint32_t limit_bytes; /* queue */
-	uint16_t overhead;    /* bytes added to each frame */
-	uint16_t mpu;	      /* least charged bytes of a frame */
-	int stab_overhead;    /* 0, or bytes (also negative) added through a size table */
-};
+enum qdisc_how { QDISC_ADD, QDISC_CHANGE };
 
-/* Handle of our root qdiscs: 1:0. */
-#define QDISC_HANDLE 0x00010000u
+/* `dev` is for errors only. */
+void qdisc_step(struct nl_batch *batch, const char *dev, int ifindex, const struct tc_step *s,
+		enum qdisc_how how);
+void qdisc_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct tc_step *s);
 
-/* Adds TBF as root, where none is yet. */
-void qdisc_tbf(struct nl_batch *batch, const char *dev, int ifindex, const struct qdisc_tbf *t);
+/*
+ * The time that a bucket lasts, as the kernel takes it: ticks of 64 ns. Whole microseconds, as tc
+ * computes it (tc_calc_xmittime() of iproute2), so that both tell the kernel the same.
+ */
+uint32_t qdisc_ticks(const struct tc_bucket *b);
+
+/* Attributes of a netem step, for qdisc_step() and tests (netem.c). */
+void qdisc_put_netem(struct nlmsghdr *nlh, const struct tc_netem *n);
 
 #endif

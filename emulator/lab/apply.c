@@ -116,8 +116,12 @@ static void apply_group(struct apply *a, size_t first, size_t end)
 
 static struct link_spec apply_spec(const struct op_veth_end *e)
 {
-	return (struct link_spec){
-	    .name = e->name, .ifindex = e->ifindex, .mtu = e->mtu, .mac = e->mac};
+	return (struct link_spec){.name = e->name,
+				  .ifindex = e->ifindex,
+				  .mtu = e->mtu,
+				  .mac = e->mac,
+				  .tx_queues = e->tx_queues,
+				  .rx_queues = e->rx_queues};
 }
 
 static int apply_netns(struct apply_job *j, const struct op *op)
@@ -150,7 +154,7 @@ static int apply_veth(struct apply_job *j, const struct op *op)
 
 static int apply_bridge(struct apply_job *j, const struct op *op)
 {
-	struct link_spec spec = {op->dev, op->ifindex, op->bridge.mtu, op->bridge.mac};
+	struct link_spec spec = {op->dev, op->ifindex, op->bridge.mtu, op->bridge.mac, 0, 0};
 
 	link_bridge(&j->batch, &spec);
 	return 0;
@@ -158,7 +162,7 @@ static int apply_bridge(struct apply_job *j, const struct op *op)
 
 static int apply_vxlan(struct apply_job *j, const struct op *op)
 {
-	struct link_spec spec = {op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac};
+	struct link_spec spec = {op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac, 0, 0};
 	struct link_vxlan v = {op->vxlan.vni, op->vxlan.port, op->vxlan.local};
 
 	link_vxlan(&j->batch, &spec, &v);
@@ -225,17 +229,9 @@ static int apply_route(struct apply_job *j, const struct op *op)
 	return r.ifindex < 0 ? r.ifindex : 0;
 }
 
-static int apply_tbf(struct apply_job *j, const struct op *op)
+static int apply_tc(struct apply_job *j, const struct op *op)
 {
-	const struct tbf *t = &op->tbf;
-	struct qdisc_tbf q = {.rate_bytes = t->rate_bytes,
-			      .burst_bytes = t->burst_bytes,
-			      .limit_bytes = t->limit_bytes,
-			      .overhead = t->overhead,
-			      .mpu = t->mpu,
-			      .stab_overhead = t->stab_overhead};
-
-	qdisc_tbf(&j->batch, op->dev, op->ifindex, &q);
+	qdisc_step(&j->batch, op->dev, op->ifindex, &op->tc, QDISC_ADD);
 	return 0;
 }
 
@@ -302,7 +298,7 @@ static const struct {
     [OP_NEIGH] = {apply_neigh, false},
     [OP_UP] = {apply_up, false},
     [OP_ROUTE] = {apply_route, false},
-    [OP_TBF] = {apply_tbf, false},
+    [OP_TC] = {apply_tc, false},
     [OP_NFT_TABLE] = {apply_nft_op, false},
     [OP_NFT_CHAIN] = {apply_nft_op, false},
     [OP_NFT_RULE] = {apply_nft_op, false},
@@ -313,6 +309,7 @@ static const struct {
     [OP_OVS_FLOW] = {NULL, false},
     [OP_MASTER] = {apply_master, false},
     [OP_FDB] = {apply_fdb, false},
+    [OP_RELAY] = {NULL, false},
 };
 
 static int apply_job_finish(struct apply_job *j, int rc)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * check: walks over the nodes of a plan; sysctls and nftables rules. Devices are check_link.c's,
- * addresses check_addr.c's, Open vSwitch is check_ovs.c's. Called by lab_check() inside the lab,
- * and by tests.
+ * shapers check_tc.c's, addresses check_addr.c's, Open vSwitch is check_ovs.c's. Called by
+ * lab_check() inside the lab, and by tests.
  */
 #include "emulator/lab/check.h"
 
@@ -147,7 +147,11 @@ static int check_dump(struct check_node *c, struct err *err)
 		rc = dump_routes(c->ns.rt, &c->dump, err);
 	if (rc == 0)
 		rc = dump_neighs(c->ns.rt, &c->dump, err);
-	return rc < 0 ? rc : dump_qdiscs(c->ns.rt, &c->dump, err);
+	if (rc == 0)
+		rc = dump_qdiscs(c->ns.rt, &c->dump, err);
+	if (rc == 0)
+		rc = dump_classes(c->ns.rt, &c->dump, err);
+	return rc < 0 ? rc : dump_policers(c->ns.rt, &c->dump, err);
 }
 
 static int check_all(struct check_node *c, struct err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_link: devices, their features and shapers against the plan. Called by check.c. */
+/* check_link: devices and their features against the plan. Called by check.c. */
 #include "emulator/lab/check_node.h"
 
 #include <stdio.h>
@@ -201,71 +201,4 @@ int check_offloads(struct check_node *c, struct err *err)
 					  plan_offload_name(bit));
 	}
 	return 0;
-}
-
-static const struct dump_qdisc *check_qdisc_root(const struct check_node *c, int ifindex)
-{
-	VEC_FOREACH (q, &c->dump.qdiscs) {
-		if (q->ifindex == ifindex && q->parent == 0xffffffff)
-			return q;
-	}
-	return NULL;
-}
-
-static void check_qdisc_u64(struct check_node *c, const char *dev, const char *what,
-			    uint64_t planned, uint64_t is)
-{
-	if (planned != is)
-		check_say(c, "%s: shaper: %s planned %llu, is %llu", dev, what,
-			  (unsigned long long)planned, (unsigned long long)is);
-}
-
-#define CHECK_TICK_NS 64 /* the kernel tells the bucket as time, in ticks */
-
-/* The bucket in bytes that the kernel's time stands for; it charges overhead once in it. */
-static void check_tbf_burst(struct check_node *c, const struct op *op, const struct dump_qdisc *q)
-{
-	double rate = (double)q->tbf.rate_bytes / 1e9;
-	double is = (double)q->burst_ns * rate - q->tbf.overhead;
-	double error = is - op->tbf.burst_bytes;
-	double allowed = 2 * CHECK_TICK_NS * rate + 1e-4 * op->tbf.burst_bytes + 1;
-
-	if (error > allowed || error < -allowed)
-		check_say(c, "%s: shaper: burst in bytes planned %u, is %.0f", op->dev,
-			  op->tbf.burst_bytes, is);
-}
-
-static void check_tbf(struct check_node *c, const struct op *op, const struct dump_qdisc *q)
-{
-	const struct tbf *t = &op->tbf;
-
-	check_qdisc_u64(c, op->dev, "rate in bytes/s", t->rate_bytes, q->tbf.rate_bytes);
-	check_qdisc_u64(c, op->dev, "queue in bytes", t->limit_bytes, q->tbf.limit_bytes);
-	check_qdisc_u64(c, op->dev, "overhead", t->overhead, q->tbf.overhead);
-	check_qdisc_u64(c, op->dev, "mpu", t->mpu, q->tbf.mpu);
-	if (t->stab_overhead != q->tbf.stab_overhead)
-		check_say(c, "%s: shaper: overhead of the size table planned %d, is %d", op->dev,
-			  t->stab_overhead, q->tbf.stab_overhead);
-	check_tbf_burst(c, op, q);
-}
-
-void check_qdiscs(struct check_node *c)
-{
-	CHECK_FOREACH (op, c, OP_TBF) {
-		const struct dump_qdisc *q = check_qdisc_root(c, check_ifindex(c, op));
-		if (!q || strcmp(q->kind, "tbf") != 0)
-			check_say(c, "%s: shaper planned tbf, is %s", op->dev,
-				  q ? q->kind : "none");
-		else
-			check_tbf(c, op, q);
-	}
-	/* Default qdiscs have no handle. */
-	VEC_FOREACH (q, &c->dump.qdiscs) {
-		bool planned = q->handle == 0;
-		CHECK_FOREACH (op, c, OP_TBF)
-			planned = planned || check_ifindex(c, op) == q->ifindex;
-		if (!planned)
-			check_say(c, "%s: qdisc %s not planned", check_name(c, q->ifindex),
-				  q->kind);
-	}
 }

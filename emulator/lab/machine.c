@@ -23,6 +23,7 @@
 #include "emulator/kernel/nl.h"
 #include "emulator/kernel/ovs.h"
 #include "emulator/lab/lab.h"
+#include "emulator/lab/probe.h"
 #include "emulator/lab/scratch.h"
 
 #define SLIP_SPAN_NS (25 * NSEC_PER_MSEC)
@@ -144,17 +145,36 @@ static int send_frames(double *cost_ns, struct err *err)
 	return 0;
 }
 
-static int measure_cost(void *arg, json_t **out, struct err *err)
+static bool takes(probe_fn *probe, struct probe *p)
+{
+	struct err ignored = ERR_INIT;
+
+	return probe(p, &ignored) == 0;
+}
+
+/* Probes put things on the pair: only once frames have been timed. */
+static int measure_pair(void *arg, json_t **out, struct err *err)
 {
 	double cost = 0;
+	struct probe *p;
 	int rc = make_pair(err);
 
 	(void)arg;
 	if (!rc)
 		rc = send_frames(&cost, err);
 	if (!rc)
-		*out = json_pack("{s:f}", "cost_ns", cost);
-	return rc;
+		rc = probe_open(&p, err);
+	if (rc)
+		return rc;
+	*out = json_pack("{s:f, s:b, s:b, s:b}", "cost_ns", cost, "netem", takes(probe_netem, p),
+			 "police", takes(probe_police, p), "vlan", takes(probe_vlan, p));
+	probe_close(p);
+	return 0;
+}
+
+static bool measured(const json_t *got, const char *key)
+{
+	return json_is_true(json_object_get(got, key));
 }
 
 /* What `doctor` says of packet sockets: without them mode auto goes by a default. */
@@ -178,17 +198,20 @@ static bool can_open_tun(void)
 
 int lab_measure_machine(struct machine *m, struct err *err)
 {
-	json_t *measured = NULL;
-	int rc = scratch_run(measure_cost, NULL, &measured, err);
+	json_t *got = NULL;
+	int rc = scratch_run(measure_pair, NULL, &got, err);
 
 	if (rc)
 		return err_wrap(err, "cannot measure this machine");
 	*m = (struct machine){
 	    .slip_ns = measure_slip(),
-	    .exact_max_bps = exact_limit(json_real_value(json_object_get(measured, "cost_ns"))),
+	    .exact_max_bps = exact_limit(json_real_value(json_object_get(got, "cost_ns"))),
 	    .ovs_kernel = ovs_kernel_present(),
 	    .ovs_tun = can_open_tun(),
+	    .netem = measured(got, "netem"),
+	    .police = measured(got, "police"),
+	    .vlan = measured(got, "vlan"),
 	};
-	json_decref(measured);
+	json_decref(got);
 	return 0;
 }

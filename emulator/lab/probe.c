@@ -31,7 +31,7 @@
 #include "emulator/kernel/qdisc.h"
 #include "emulator/kernel/route.h"
 
-enum { NEAR = 101, FAR, BRIDGE, VXLAN }; /* ifindexes */
+enum { NEAR = 101, FAR, BRIDGE, VXLAN, VLAN }; /* ifindexes */
 
 struct probe {
 	int rt, nf;
@@ -127,13 +127,12 @@ int probe_vxlan(struct probe *p, struct err *err)
 
 int probe_tbf(struct probe *p, struct err *err)
 {
-	struct qdisc_tbf tbf = {.rate_bytes = 125000,
-				.burst_bytes = 3000,
-				.limit_bytes = 30000,
-				.overhead = 24,
-				.mpu = 84};
+	const struct tc_step step = {.kind = TC_TBF,
+				     .parent = TC_AT_ROOT,
+				     .handle = TC_ID(1, 0),
+				     .tbf = {.rate = {125000, 3000, 24, 84}, .limit_bytes = 30000}};
 
-	qdisc_tbf(&p->batch, "far", FAR, &tbf);
+	qdisc_step(&p->batch, "far", FAR, &step, QDISC_ADD);
 	return nl_send(p->rt, &p->batch, err);
 }
 
@@ -148,6 +147,59 @@ int probe_netem(struct probe *p, struct err *err)
 	tc->tcm_parent = TC_H_ROOT;
 	mnl_attr_put_strz(nlh, TCA_KIND, "netem");
 	mnl_attr_put(nlh, TCA_OPTIONS, sizeof(options), &options);
+	return nl_send(p->rt, &p->batch, err);
+}
+
+/* Classes, and a queue below one of them. */
+int probe_htb(struct probe *p, struct err *err)
+{
+	const struct tc_bucket rate = {125000, 3000, 24, 84};
+	const struct tc_step steps[] = {
+	    {.kind = TC_HTB, .parent = TC_AT_ROOT, .handle = TC_ID(1, 0)},
+	    {.kind = TC_CLASS,
+	     .parent = TC_ID(1, 0),
+	     .handle = TC_ID(1, 1),
+	     .cls = {.rate = rate, .ceil = rate, .quantum = 1514}},
+	    {.kind = TC_FIFO,
+	     .parent = TC_ID(1, 1),
+	     .handle = TC_ID(2, 0),
+	     .fifo_limit_bytes = 30000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		qdisc_step(&p->batch, "near", NEAR, &steps[i], QDISC_ADD);
+	return nl_send(p->rt, &p->batch, err);
+}
+
+int probe_police(struct probe *p, struct err *err)
+{
+	const struct tc_step steps[] = {
+	    {.kind = TC_CLSACT, .parent = TC_AT_CLSACT, .handle = TC_CLSACT_HANDLE},
+	    {.kind = TC_POLICE,
+	     .parent = TC_AT_INGRESS,
+	     .police = {.rate = {125000, 3000, 24, 84}, .mtu_bytes = 65535}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		qdisc_step(&p->batch, "near", NEAR, &steps[i], QDISC_ADD);
+	return nl_send(p->rt, &p->batch, err);
+}
+
+int probe_vlan(struct probe *p, struct err *err)
+{
+	struct nlmsghdr *nlh =
+	    nl_add(&p->batch, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, "create VLAN device");
+	struct ifinfomsg *ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+
+	ifi->ifi_index = VLAN;
+	mnl_attr_put_strz(nlh, IFLA_IFNAME, "vlan");
+	mnl_attr_put_u32(nlh, IFLA_LINK, NEAR);
+	struct nlattr *info = mnl_attr_nest_start(nlh, IFLA_LINKINFO);
+	mnl_attr_put_strz(nlh, IFLA_INFO_KIND, "vlan");
+	struct nlattr *data = mnl_attr_nest_start(nlh, IFLA_INFO_DATA);
+	mnl_attr_put_u16(nlh, IFLA_VLAN_ID, 2);
+	mnl_attr_nest_end(nlh, data);
+	mnl_attr_nest_end(nlh, info);
 	return nl_send(p->rt, &p->batch, err);
 }
 

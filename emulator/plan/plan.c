@@ -146,7 +146,13 @@ static void add_sysctls(struct build *b, int node)
 
 static struct op_veth_end veth_end(const struct wire *w, const struct wire_dev *d)
 {
-	return (struct op_veth_end){w->nodes.v[d->node].name, d->name, d->ifindex, d->mtu, d->mac};
+	return (struct op_veth_end){.ns = w->nodes.v[d->node].name,
+				    .name = d->name,
+				    .ifindex = d->ifindex,
+				    .mtu = d->mtu,
+				    .mac = d->mac,
+				    .tx_queues = d->tx_queues,
+				    .rx_queues = d->rx_queues};
 }
 
 static void add_link(struct build *b, size_t dev)
@@ -259,17 +265,57 @@ static void add_routes(struct build *b, int node, enum plan_phase phase)
 	}
 }
 
+static bool for_peer(const struct tc_step *s)
+{
+	return s->kind == TC_CLSACT || s->kind == TC_POLICE;
+}
+
+/* The steps for `dev` of those that the shape of `shaped`, itself or its peer, comes to. */
+static void add_steps(struct build *b, size_t dev, size_t shaped)
+{
+	const struct wire_dev *d = &b->w->devs.v[shaped];
+	struct machine m = *b->m;
+	struct shaper shaper;
+
+	/* Open vSwitch takes away what it finds at the ingress of its ports. */
+	if (d->kind == DEV_VETH && is_ovs_bridge(b->w, b->w->devs.v[d->peer].master))
+		m.police = false;
+	shaper_steps(&d->egress, d->mtu, &m, &shaper);
+	VEC_FOREACH (s, &shaper.steps) {
+		struct op *op;
+
+		if (for_peer(s) != (dev != shaped))
+			continue;
+		op = add_dev(b, OP_TC, PHASE_CONFIG, dev);
+		op->tc = *s;
+		op->shape = &d->egress;
+		op->mtu = d->mtu;
+	}
+	shaper_done(&shaper);
+}
+
+/* What feeds netem: the rate of the direction that it impairs. */
+static void add_netem(struct build *b, size_t dev)
+{
+	const struct wire_dev *d = &b->w->devs.v[dev];
+	const struct wire_link *l = &b->w->links.v[d->netem_link];
+	struct op *op = add_dev(b, OP_TC, PHASE_CONFIG, dev);
+
+	shaper_netem(d->netem_ba ? &l->impair_ba : &l->impair_ab,
+		     d->netem_ba ? &l->ba.rate : &l->ab.rate, d->mtu, &op->tc);
+	op->mtu = d->mtu;
+}
+
 static void add_shaper(struct build *b, size_t dev)
 {
 	const struct wire_dev *d = &b->w->devs.v[dev];
-	struct op *op;
 
-	if (!d->egress.rate.bps)
-		return;
-	op = add_dev(b, OP_TBF, PHASE_CONFIG, dev);
-	shaper_tbf(&d->egress.rate, d->mtu, b->m, &op->tbf);
-	op->asked = &d->egress.rate;
-	op->mtu = d->mtu;
+	if (wire_shape_any(&d->egress))
+		add_steps(b, dev, dev);
+	if (d->netem_link >= 0)
+		add_netem(b, dev);
+	if (d->kind == DEV_VETH && wire_shape_any(&b->w->devs.v[d->peer].egress))
+		add_steps(b, dev, (size_t)d->peer);
 }
 
 static struct op *add_nft(struct build *b, enum op_kind kind, const struct wire_nft_chain *c)
@@ -416,7 +462,7 @@ static void add_ovs(struct build *b, int node)
 
 		if (is_ovs_bridge(b->w, d->master))
 			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)d->master)->ovs.shaped =
-			    d->egress.rate.bps > 0;
+			    wire_shape_any(&d->egress) || d->netem_link >= 0;
 	}
 	add_arpreplies(b, node, PHASE_OVS);
 	GROUP_FOREACH (i, &b->flows, node)
@@ -430,6 +476,33 @@ static void add_ovs(struct build *b, int node)
 	}
 	add_neighs(b, node, PHASE_OVS);
 	add_routes(b, node, PHASE_OVS);
+}
+
+static const char *name_of(const struct wire *w, int dev)
+{
+	return w->devs.v[dev].name;
+}
+
+/* Between two middles, once both ends of each pair are up. */
+static void add_relays(struct build *b, int node)
+{
+	const struct wire *w = b->w;
+
+	VEC_FOREACH (l, &w->links) {
+		struct op *op;
+
+		if (l->engine != IMPAIR_RELAY || l->span[1] < 0 ||
+		    w->devs.v[l->span[1]].node != node)
+			continue;
+		op = add(b, OP_RELAY, PHASE_BRIDGE, node);
+		op->relay.link = l->name;
+		op->relay.in[0] = name_of(w, l->span[1]);
+		op->relay.out[0] = name_of(w, l->middle[1]);
+		op->relay.impair[0] = &l->impair_ab;
+		op->relay.in[1] = name_of(w, l->span[0]);
+		op->relay.out[1] = name_of(w, l->middle[0]);
+		op->relay.impair[1] = &l->impair_ba;
+	}
 }
 
 static void add_bridges(struct build *b, int node)
@@ -456,6 +529,8 @@ static void add_bridges(struct build *b, int node)
 			add_up(b, *i, PHASE_BRIDGE);
 	}
 	add_routes(b, node, PHASE_BRIDGE);
+	if (w->nodes.v[node].kind == NODE_WIRES)
+		add_relays(b, node);
 }
 
 static void add_netns(struct build *b, int node)
@@ -497,62 +572,4 @@ void plan_done(struct plan *plan)
 {
 	arena_done(&plan->arena);
 	memset(plan, 0, sizeof(*plan));
-}
-
-const char *plan_op_name(enum op_kind kind)
-{
-	static const char *const names[] = {
-	    [OP_NETNS] = "netns",
-	    [OP_LO_UP] = "lo_up",
-	    [OP_SYSCTL] = "sysctl",
-	    [OP_VETH] = "veth",
-	    [OP_BRIDGE] = "bridge",
-	    [OP_VXLAN] = "vxlan",
-	    [OP_OFFLOAD] = "offload",
-	    [OP_ADDR] = "addr",
-	    [OP_NEIGH] = "neigh",
-	    [OP_UP] = "up",
-	    [OP_ROUTE] = "route",
-	    [OP_TBF] = "tbf",
-	    [OP_NFT_TABLE] = "nft_table",
-	    [OP_NFT_CHAIN] = "nft_chain",
-	    [OP_NFT_RULE] = "nft_rule",
-	    [OP_ARPREPLY] = "arpreply",
-	    [OP_OVS] = "ovs",
-	    [OP_OVS_BRIDGE] = "ovs_bridge",
-	    [OP_OVS_PORT] = "ovs_port",
-	    [OP_OVS_FLOW] = "ovs_flow",
-	    [OP_MASTER] = "master",
-	    [OP_FDB] = "fdb",
-	};
-
-	return names[kind];
-}
-
-const char *plan_phase_name(enum plan_phase phase)
-{
-	static const char *const names[] = {
-	    [PHASE_NETNS] = "netns",   [PHASE_SYSCTL] = "sysctl", [PHASE_LINK] = "link",
-	    [PHASE_CONFIG] = "config", [PHASE_OVS] = "ovs",	  [PHASE_BRIDGE] = "bridge",
-	};
-
-	return names[phase];
-}
-
-const char *plan_offload_name(unsigned bit)
-{
-	switch (bit) {
-	case OFFLOAD_TSO:
-		return "tso";
-	case OFFLOAD_GSO:
-		return "gso";
-	case OFFLOAD_GRO:
-		return "gro";
-	case OFFLOAD_TX:
-		return "tx";
-	case OFFLOAD_UDP_SEG:
-		return "tx-udp-segmentation";
-	default:
-		return NULL;
-	}
 }

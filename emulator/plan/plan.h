@@ -10,7 +10,7 @@
  *   PHASE_LINK    devices, each born in its namespace
  *   PHASE_CONFIG  offloads, addresses, neighbours, up, routes, shapers, rules
  *   PHASE_OVS     OVS instances, bridges, ports, flows (one transaction per instance)
- *   PHASE_BRIDGE  ports into Linux bridges, VXLAN forwarding entries, bridges up: last
+ *   PHASE_BRIDGE  ports into Linux bridges, VXLAN forwarding entries, bridges up, relays: last
  */
 #ifndef VPCLAB_PLAN_PLAN_H
 #define VPCLAB_PLAN_PLAN_H
@@ -43,7 +43,7 @@ enum op_kind {
 	OP_NEIGH,
 	OP_UP,
 	OP_ROUTE,
-	OP_TBF,
+	OP_TC, /* one step of traffic control */
 	OP_NFT_TABLE,
 	OP_NFT_CHAIN,
 	OP_NFT_RULE,
@@ -54,12 +54,14 @@ enum op_kind {
 	OP_OVS_FLOW,
 	OP_MASTER,
 	OP_FDB,
+	OP_RELAY, /* a process that impairs one link */
 };
 
 struct op_veth_end {
 	const char *ns, *name;
 	int ifindex, mtu;
 	struct mac mac;
+	int tx_queues, rx_queues; /* 0: the kernel's default */
 };
 
 struct op {
@@ -93,7 +95,7 @@ struct op {
 			struct ip via, src;
 			const char *congctl;
 		} route;
-		struct tbf tbf;
+		struct tc_step tc;
 		struct {
 			const char *family, *table, *chain, *hook; /* as in wire_nft_chain */
 			const char *text, *comment;
@@ -107,16 +109,22 @@ struct op {
 			const char *bridge;   /* OVS_PORT, OVS_FLOW */
 			const char *text;     /* OVS_FLOW */
 			struct mac mac;	      /* OVS_BRIDGE */
-			bool shaped;	      /* OVS_PORT: has a TBF, which OVS must leave alone */
+			bool shaped; /* OVS_PORT: has a shaper, which OVS must leave alone */
 		} ovs;
 		struct {
 			const char *master;
 			int master_ifindex;
 		} master;
 		struct ip fdb; /* remote VTEP */
+		struct {       /* struct relay_spec of emulator/relay; a to b, then b to a */
+			const char *link;
+			const char *in[2], *out[2]; /* devices */
+			const struct wire_impair *impair[2];
+		} relay;
 	};
-	const struct wire_rate *asked; /* OP_TBF: as declared, borrowed from the wire model */
-	int mtu;		       /* OP_TBF: of its device */
+	const struct wire_shape
+	    *shape; /* OP_TC: as declared, borrowed from the wire model; NULL: netem */
+	int mtu;    /* OP_TC: of the device that is shaped */
 };
 
 struct plan {

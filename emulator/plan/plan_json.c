@@ -4,7 +4,8 @@
  * each operation with "op", "phase", "namespace" and what it needs, units in the names. Keys keep
  * the order in which they are written here. Called by cli/.
  */
-#include "emulator/plan/plan.h"
+#include "emulator/plan/plan_relay.h"
+#include "emulator/plan/plan_tc.h"
 
 static void set_text(json_t *o, const char *key, const char *text)
 {
@@ -59,20 +60,11 @@ static json_t *veth_end(const struct op_veth_end *end)
 	set_int(o, "ifindex", (uint64_t)end->ifindex);
 	set_mac(o, "mac", &end->mac);
 	set_int(o, "mtu_bytes", (uint64_t)end->mtu);
+	if (end->tx_queues || end->rx_queues) {
+		set_int(o, "tx_queues", (uint64_t)end->tx_queues);
+		set_int(o, "rx_queues", (uint64_t)end->rx_queues);
+	}
 	return o;
-}
-
-static void set_tbf(json_t *o, const struct op *op)
-{
-	set_int(o, "asked_bits_per_s", (uint64_t)op->asked->bps);
-	set_text(o, "basis", wire_basis_name(op->asked->basis));
-	set_text(o, "mode", wire_mode_name(op->asked->mode));
-	set_int(o, "rate_bytes_per_s", op->tbf.rate_bytes);
-	set_int(o, "burst_bytes", op->tbf.burst_bytes);
-	set_int(o, "limit_bytes", op->tbf.limit_bytes);
-	set_int(o, "overhead_bytes", op->tbf.overhead);
-	set_int(o, "least_bytes", op->tbf.mpu);
-	json_object_set_new(o, "size_table_overhead_bytes", json_integer(op->tbf.stab_overhead));
 }
 
 static void set_vxlan(json_t *o, const struct op *op)
@@ -131,12 +123,19 @@ static void set_device(json_t *o, const struct op *op)
 	case OP_FDB:
 		set_ip(o, "remote", &op->fdb);
 		break;
-	case OP_TBF:
-		set_tbf(o, op);
+	case OP_TC:
+		plan_tc_json(op, o);
 		break;
 	default:
 		break;
 	}
+}
+
+static void set_relay(json_t *o, const struct op *op)
+{
+	struct relay_spec spec = plan_relay_spec(op);
+
+	json_object_set_new(o, "relay", relay_spec_json(&spec));
 }
 
 /* Addresses, routes, rules. */
@@ -166,6 +165,9 @@ static void set_network(json_t *o, const struct op *op)
 	case OP_ARPREPLY:
 		set_ip(o, "ip", &op->arpreply.ip);
 		set_mac(o, "mac", &op->arpreply.mac);
+		break;
+	case OP_RELAY:
+		set_relay(o, op);
 		break;
 	default:
 		break;
@@ -204,7 +206,8 @@ json_t *plan_json(const struct plan *plan)
 	VEC_FOREACH (op, &plan->ops) {
 		json_t *o = json_object();
 
-		set_text(o, "op", plan_op_name(op->kind));
+		set_text(o, "op",
+			 op->kind == OP_TC ? plan_tc_word(op->tc.kind) : plan_op_name(op->kind));
 		set_text(o, "phase", plan_phase_name(op->phase));
 		set_text(o, "namespace", op->ns);
 		set_text(o, "device", op->dev);

@@ -10,16 +10,18 @@
  * rules and Open vSwitch of one namespace are written in one go each; everything else is one line
  * an operation. Iproute2 from 6.1 on.
  */
-#include "emulator/plan/plan.h"
-
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "emulator/plan/plan_relay.h"
+#include "emulator/plan/plan_tc.h"
 
 struct script {
 	const struct plan *plan;
 	struct strbuf *out;
-	bool ovs; /* some namespace runs Open vSwitch */
+	bool ovs;    /* some namespace runs Open vSwitch */
+	bool relays; /* some link has a relay */
 };
 
 static void quote(struct script *s, const char *before, const char *text)
@@ -95,6 +97,10 @@ static void add_end(struct script *s, const struct op_veth_end *end)
 	quote(s, " name ", end->name);
 	strbuf_addf(s->out, " index %d mtu %d", end->ifindex, end->mtu);
 	add_mac(s, " address ", &end->mac);
+	if (end->tx_queues)
+		strbuf_addf(s->out, " numtxqueues %d", end->tx_queues);
+	if (end->rx_queues)
+		strbuf_addf(s->out, " numrxqueues %d", end->rx_queues);
 }
 
 static void sh_veth(struct script *s, const struct op *op)
@@ -110,8 +116,8 @@ static void sh_veth(struct script *s, const struct op *op)
 
 static void sh_bridge(struct script *s, const struct op *op)
 {
-	const struct op_veth_end end = {op->ns, op->dev, op->ifindex, op->bridge.mtu,
-					op->bridge.mac};
+	const struct op_veth_end end = {
+	    op->ns, op->dev, op->ifindex, op->bridge.mtu, op->bridge.mac, 0, 0};
 
 	quote(s, "ip -n ", op->ns);
 	strbuf_add(s->out, " link add");
@@ -121,7 +127,8 @@ static void sh_bridge(struct script *s, const struct op *op)
 
 static void sh_vxlan(struct script *s, const struct op *op)
 {
-	const struct op_veth_end end = {op->ns, op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac};
+	const struct op_veth_end end = {op->ns, op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac,
+					0,	0};
 
 	quote(s, "ip -n ", op->ns);
 	strbuf_add(s->out, " link add");
@@ -190,19 +197,11 @@ static void sh_route(struct script *s, const struct op *op)
 	strbuf_addc(s->out, '\n');
 }
 
-static void sh_tbf(struct script *s, const struct op *op)
+static void sh_tc(struct script *s, const struct op *op)
 {
-	const struct tbf *t = &op->tbf;
-
 	quote(s, "tc -n ", op->ns);
-	quote(s, " qdisc add dev ", op->dev);
-	strbuf_add(s->out, " root handle 1:");
-	if (t->stab_overhead)
-		strbuf_addf(s->out, " stab overhead %d", t->stab_overhead);
-	strbuf_addf(s->out, " tbf rate %" PRIu64 "bit burst %" PRIu32 " limit %" PRIu32,
-		    t->rate_bytes * 8, t->burst_bytes, t->limit_bytes);
-	if (t->overhead)
-		strbuf_addf(s->out, " overhead %d mpu %d", t->overhead, t->mpu);
+	strbuf_addc(s->out, ' ');
+	plan_tc_sh(op, s->out);
 	strbuf_addc(s->out, '\n');
 }
 
@@ -229,6 +228,20 @@ static void sh_fdb(struct script *s, const struct op *op)
 	quote(s, " fdb append 00:00:00:00:00:00 dev ", op->dev);
 	add_ip(s, " dst ", &op->fdb);
 	strbuf_add(s->out, " self permanent\n");
+}
+
+/* Returns when packets pass; the relay ends with the namespaces' last process, or before. */
+static void sh_relay(struct script *s, const struct op *op)
+{
+	struct relay_spec spec = plan_relay_spec(op);
+	json_t *j = relay_spec_json(&spec);
+	char *text = json_dumps(j, JSON_COMPACT);
+
+	quote(s, "relay ", op->ns);
+	quote(s, " ", text);
+	strbuf_addc(s->out, '\n');
+	free(text);
+	json_decref(j);
 }
 
 static bool in_nft_run(const struct script *s, size_t i, const struct op *first)
@@ -371,8 +384,8 @@ static size_t write_at(struct script *s, size_t i)
 	    [OP_NETNS] = sh_netns,   [OP_LO_UP] = sh_lo_up, [OP_VETH] = sh_veth,
 	    [OP_BRIDGE] = sh_bridge, [OP_VXLAN] = sh_vxlan, [OP_OFFLOAD] = sh_offload,
 	    [OP_ADDR] = sh_addr,     [OP_NEIGH] = sh_neigh, [OP_UP] = sh_up,
-	    [OP_ROUTE] = sh_route,   [OP_TBF] = sh_tbf,	    [OP_ARPREPLY] = sh_arpreply,
-	    [OP_MASTER] = sh_master, [OP_FDB] = sh_fdb,
+	    [OP_ROUTE] = sh_route,   [OP_TC] = sh_tc,	    [OP_ARPREPLY] = sh_arpreply,
+	    [OP_MASTER] = sh_master, [OP_FDB] = sh_fdb,	    [OP_RELAY] = sh_relay,
 	};
 	const struct op *op = &s->plan->ops.v[i];
 
@@ -471,6 +484,24 @@ static const char ovs_head[] =
     "}\n"
     "trap ovs_stop EXIT\n";
 
+static const char relay_head[] =
+    "\n"
+    "# What impairs a link where netem does not: a relay, which ends with this shell. VPCLAB is "
+    "the\n"
+    "# program, where the shell does not find it.\n"
+    "relay_n=0\n"
+    "relay() { # NAMESPACE JSON: returns when packets pass\n"
+    "\trelay_n=$((relay_n + 1))\n"
+    "\tip netns exec \"$1\" \"${VPCLAB:-vpclab}\" relay --detach --control "
+    "\"/run/relay.$relay_n\" \"$2\"\n"
+    "}\n"
+    "relay_stop() {\n"
+    "\tfor socket in /run/relay.*; do\n"
+    "\t\t\"${VPCLAB:-vpclab}\" relay --ask --control \"$socket\" '{\"end\": true}' >/dev/null "
+    "|| :\n"
+    "\tdone\n"
+    "}\n";
+
 static const char tail[] = "\n"
 			   "echo 'The lab is up. Inside a node: ip netns exec NODE COMMAND; the "
 			   "lab ends with this shell.' >&2\n"
@@ -485,12 +516,18 @@ void plan_print_sh(const struct plan *plan, struct strbuf *out)
 	struct script s = {.plan = plan, .out = out};
 	enum plan_phase phase = PHASE_COUNT;
 
-	VEC_FOREACH (op, &plan->ops)
+	VEC_FOREACH (op, &plan->ops) {
 		s.ovs = s.ovs || op->kind == OP_OVS;
+		s.relays = s.relays || op->kind == OP_RELAY;
+	}
 	strbuf_addf(out, "#!/bin/sh\n# The lab %s by hand, as vpclab builds it:\n", plan->name);
 	strbuf_add(out, head);
 	if (s.ovs)
 		strbuf_add(out, ovs_head);
+	if (s.relays) {
+		strbuf_add(out, relay_head);
+		strbuf_addf(out, "trap '%srelay_stop' EXIT\n", s.ovs ? "ovs_stop; " : "");
+	}
 	for (size_t i = 0; i < plan->ops.n;) {
 		if (plan->ops.v[i].phase != phase)
 			strbuf_addf(out, "\n# %s\n", plan_phase_name(plan->ops.v[i].phase));

@@ -3,14 +3,10 @@
  * plan_text: the plan for a person to read: by phase, by namespace, one line an operation. It says
  * why where a figure was chosen (shapers), not how to type it (plan_sh.c). Called by cli/.
  */
-#include "emulator/plan/plan.h"
-
 #include <string.h>
 #include <sys/socket.h>
 
-#include "core/base/units.h"
-
-#define ETHERNET_HEADER 14
+#include "emulator/plan/plan_tc.h"
 
 static void add_mac(struct strbuf *out, const struct mac *mac)
 {
@@ -34,20 +30,17 @@ static void add_prefix(struct strbuf *out, const struct prefix *p)
 	strbuf_add(out, prefix_format(text, p));
 }
 
-static void add_size(struct strbuf *out, uint32_t bytes)
-{
-	char text[32];
-
-	strbuf_add(out, units_format_size(text, sizeof(text), bytes));
-}
-
 static void add_end(struct strbuf *out, const char *ns, const struct op_veth_end *end)
 {
 	if (strcmp(ns, end->ns) != 0)
 		strbuf_addf(out, "%s:", end->ns);
 	strbuf_addf(out, "%s (index %d, ", end->name, end->ifindex);
 	add_mac(out, &end->mac);
-	strbuf_addf(out, ", MTU %d)", end->mtu);
+	strbuf_addf(out, ", MTU %d", end->mtu);
+	if (end->tx_queues || end->rx_queues)
+		strbuf_addf(out, ", %d transmit and %d receive queues", end->tx_queues,
+			    end->rx_queues);
+	strbuf_addc(out, ')');
 }
 
 static void text_sysctl(const struct op *op, struct strbuf *out)
@@ -124,51 +117,6 @@ static void text_route(const struct op *op, struct strbuf *out)
 		strbuf_addf(out, ", TCP %s", op->route.congctl);
 }
 
-/* "each frame charged +24 bytes, at least 84" or how the rate was scaled. */
-static void add_cost(struct strbuf *out, const struct op *op)
-{
-	char text[32];
-
-	if (op->tbf.overhead)
-		strbuf_addf(out, "a frame costs %d bytes more, at least %d", op->tbf.overhead,
-			    op->tbf.mpu);
-	else if (op->tbf.stab_overhead)
-		strbuf_addf(out, "a frame costs %d bytes less", -op->tbf.stab_overhead);
-	else if (op->asked->mode == SHAPE_FAST && op->asked->basis != BASIS_L2)
-		strbuf_addf(out, "scaled to %s for full frames",
-			    units_format_rate(text, sizeof(text), (double)op->tbf.rate_bytes * 8));
-	else
-		strbuf_add(out, "a frame costs its length");
-}
-
-/* How long a number of bytes takes; `more`: what full frames cost beyond their length. */
-static void add_time(struct strbuf *out, const struct op *op, uint32_t bytes, bool more)
-{
-	double frame = op->mtu + ETHERNET_HEADER;
-	double cost = more ? (frame + op->tbf.overhead) / frame : 1;
-	char text[32];
-
-	strbuf_addf(out, " (%s)",
-		    units_format_time(text, sizeof(text),
-				      (int64_t)(bytes * cost * 1e9 / (double)op->tbf.rate_bytes)));
-}
-
-static void text_tbf(const struct op *op, struct strbuf *out)
-{
-	char text[32];
-
-	strbuf_addf(out, "%s: %s %s, %s (", op->dev,
-		    units_format_rate(text, sizeof(text), (double)op->asked->bps),
-		    wire_basis_name(op->asked->basis), wire_mode_name(op->asked->mode));
-	add_cost(out, op);
-	strbuf_add(out, "): burst ");
-	add_size(out, op->tbf.burst_bytes);
-	add_time(out, op, op->tbf.burst_bytes, false);
-	strbuf_add(out, ", queue ");
-	add_size(out, op->tbf.limit_bytes);
-	add_time(out, op, op->tbf.limit_bytes, true);
-}
-
 static void text_nft_table(const struct op *op, struct strbuf *out)
 {
 	strbuf_addf(out, "table %s %s", op->nft.family, op->nft.table);
@@ -231,6 +179,12 @@ static void text_fdb(const struct op *op, struct strbuf *out)
 	add_ip(out, "", &op->fdb);
 }
 
+static void text_relay(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s: from %s to %s, from %s to %s", op->relay.link, op->relay.in[0],
+		    op->relay.out[0], op->relay.in[1], op->relay.out[1]);
+}
+
 static void text_name(const struct op *op, struct strbuf *out)
 {
 	strbuf_add(out, op->dev ? op->dev : op->ns);
@@ -248,7 +202,7 @@ static void (*const texts[])(const struct op *op, struct strbuf *out) = {
     [OP_NEIGH] = text_neigh,
     [OP_UP] = text_up,
     [OP_ROUTE] = text_route,
-    [OP_TBF] = text_tbf,
+    [OP_TC] = plan_tc_text,
     [OP_NFT_TABLE] = text_nft_table,
     [OP_NFT_CHAIN] = text_nft_chain,
     [OP_NFT_RULE] = text_nft_rule,
@@ -259,12 +213,13 @@ static void (*const texts[])(const struct op *op, struct strbuf *out) = {
     [OP_OVS_FLOW] = text_ovs_flow,
     [OP_MASTER] = text_master,
     [OP_FDB] = text_fdb,
+    [OP_RELAY] = text_relay,
 };
 
 /* The first word of a line: the tool or object that it is about. */
-static const char *word(enum op_kind kind)
+static const char *word(const struct op *op)
 {
-	switch (kind) {
+	switch (op->kind) {
 	case OP_NFT_TABLE:
 	case OP_NFT_CHAIN:
 	case OP_NFT_RULE:
@@ -280,8 +235,10 @@ static const char *word(enum op_kind kind)
 		return "flow";
 	case OP_MASTER:
 		return "port";
+	case OP_TC:
+		return plan_tc_word(op->tc.kind);
 	default:
-		return plan_op_name(kind);
+		return plan_op_name(op->kind);
 	}
 }
 
@@ -299,15 +256,25 @@ static const char *phase_says(enum plan_phase phase)
 	return says[phase];
 }
 
+/* One a direction: what is at the root of a device, or polices what arrives. */
+static bool shapes(const struct tc_step *s)
+{
+	return s->kind == TC_POLICE ||
+	       (s->parent == TC_AT_ROOT && (s->kind == TC_TBF || s->kind == TC_HTB));
+}
+
 static void add_summary(const struct plan *plan, struct strbuf *out)
 {
-	size_t n[OP_FDB + 1] = {0};
+	size_t n[OP_RELAY + 1] = {0}, shapers = 0;
 
-	VEC_FOREACH (op, &plan->ops)
+	VEC_FOREACH (op, &plan->ops) {
 		n[op->kind]++;
+		if (op->kind == OP_TC && shapes(&op->tc))
+			shapers++;
+	}
 	strbuf_addf(
 	    out, "%s: %zu namespaces, %zu veth pairs, %zu bridges, %zu shapers, %zu operations\n",
-	    plan->name, n[OP_NETNS], n[OP_VETH], n[OP_BRIDGE] + n[OP_OVS_BRIDGE], n[OP_TBF],
+	    plan->name, n[OP_NETNS], n[OP_VETH], n[OP_BRIDGE] + n[OP_OVS_BRIDGE], shapers,
 	    plan->ops.n);
 }
 
@@ -324,7 +291,7 @@ void plan_print_text(const struct plan *plan, struct strbuf *out)
 				    phase_says(op->phase));
 		if (op->phase != PHASE_NETNS && (new_phase || strcmp(last->ns, op->ns) != 0))
 			strbuf_addf(out, "  %s\n", op->ns);
-		strbuf_addf(out, op->phase == PHASE_NETNS ? "  %s " : "    %-8s ", word(op->kind));
+		strbuf_addf(out, op->phase == PHASE_NETNS ? "  %s " : "    %-8s ", word(op));
 		texts[op->kind](op, out);
 		strbuf_addc(out, '\n');
 		last = op;

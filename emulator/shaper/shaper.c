@@ -1,130 +1,155 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shaper: turns a declared rate into the figures of a token bucket (TBF).
+ * shaper: picks the tree of traffic control steps for what a direction carries at most, and builds
+ * the small ones: token buckets alone or one in the other, a policer. Trees of classes are htb.c's,
+ * figures of buckets bucket.c's, netem netem.c's.
  *
- * Only arithmetic; emulator/plan calls it for each shaped device, emulator/lab hands the result to
- * the kernel. What it must get right is what one packet costs at the qdisc:
- *
- *   exact  the sender's device has segmented, so one packet is one frame. skb->len counts the
- *          Ethernet header but not preamble, FCS and gap: l1 adds them by the qdisc's `overhead`,
- *          and `mpu` is the 64-byte minimum frame with them. l3 must take the header off; an
- *          overhead below zero exists only in a size table (`stab`), whose kernel side is right
- *          only because there are no super-packets here (net/sched/sch_api.c).
- *   fast   super-packets pass. Overhead would be charged once per super-packet, so the rate is
- *          scaled by the share that a full frame has instead.
+ * emulator/plan calls it for each shaped device, core/cli to tell what was built.
  */
 #include "emulator/shaper/shaper.h"
 
 #include "core/base/units.h"
+#include "emulator/shaper/bucket.h"
 
-enum {
-	ETHERNET_HEADER = 14,
-	L1_OVERHEAD = 24, /* FCS 4, preamble and delimiter 8, gap 12 */
-	L1_LEAST = 84,	  /* the 64-byte minimum frame with preamble and gap */
-	QUEUE_FRAMES = 1000,
-	SUPER_PACKET = 65536,
-	IPV6_LEAST_MTU = 1280, /* RFC 8200 */
-	/* Ethernet, IP and TCP with timestamps: what each segment of a super-packet gets */
-	SEGMENT_HEADERS_V4 = 66,
-	SEGMENT_HEADERS_V6 = 86,
-	/*
-	 * A stream keeps the processor busy and itself makes the dequeue later than the slip of an
-	 * idle machine. At 1 Gbit/s (l1, exact, a slip of 1 ms, little idle time) a bucket of 1
-	 * slip carried 88 to 95 % of the rate, 2 slips 95 %, 4 slips 95 to 98 %, 10 slips 99 %.
-	 */
-	SLIPS_PER_BURST = 8,
-};
+#define POLICE_MTU_BYTES 65535
 
-#define BURST_MOST_NS (10 * NSEC_PER_MSEC)
-
-/* What a rate carries in a time, rounded up; rates up to Tbit/s times seconds overflow 64 bits. */
-static uint64_t bytes_in(uint64_t rate_bytes, int64_t ns)
+static bool caps_each(const struct wire_shape *s)
 {
-	unsigned __int128 product = (unsigned __int128)rate_bytes * (uint64_t)ns;
-
-	return (uint64_t)((product + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
+	return s->flow_bps || s->queues.bps_each || s->queues.pps_each;
 }
 
-static uint64_t scaled(uint64_t value, unsigned numerator, unsigned denominator)
+static bool packets_wait(const struct wire_shape *s)
 {
-	return (uint64_t)((unsigned __int128)value * numerator / denominator);
+	return s->pps.pps && !s->pps.police;
 }
 
-static uint32_t clamp32(uint64_t v)
+/* A policer drops and nothing else, and it counts what arrives: no super-packets. */
+static bool is_policer(const struct bucket_place *p)
 {
-	return v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+	const struct wire_rate *r = &p->shape->rate;
+
+	return r->bps && r->police && r->mode != SHAPE_FAST && p->machine->police &&
+	       r->burst_bps <= r->bps && !packets_wait(p->shape);
 }
 
-static uint64_t at_least(uint64_t v, uint64_t least)
+static struct tc_step *add_step(struct shaper *out, enum tc_kind kind, uint32_t parent,
+				uint32_t handle)
 {
-	return v < least ? least : v;
-}
+	struct tc_step *s = VEC_ADD(&out->arena, &out->steps);
 
-/* A full super-packet as the qdisc counts it: with the headers that each segment will get. */
-static uint64_t super_packet_bytes(int mtu)
-{
-	int headers = mtu < IPV6_LEAST_MTU ? SEGMENT_HEADERS_V4 : SEGMENT_HEADERS_V6;
-	int payload = mtu + ETHERNET_HEADER - headers; /* at least 16: an MTU is at least 68 */
-
-	return SUPER_PACKET + (uint64_t)((SUPER_PACKET + payload - 1) / payload * headers);
-}
-
-static void set_exact_cost(const struct wire_rate *rate, struct tbf *out)
-{
-	if (rate->basis == BASIS_L1) {
-		out->overhead = L1_OVERHEAD;
-		out->mpu = L1_LEAST;
-	} else if (rate->basis == BASIS_L3) {
-		out->stab_overhead = -ETHERNET_HEADER;
-	}
-}
-
-static uint64_t fast_rate(const struct wire_rate *rate, uint64_t rate_bytes, unsigned mtu)
-{
-	unsigned frame = mtu + ETHERNET_HEADER;
-
-	if (rate->basis == BASIS_L1)
-		return scaled(rate_bytes, frame, frame + L1_OVERHEAD);
-	if (rate->basis == BASIS_L3)
-		return scaled(rate_bytes, frame, mtu);
-	return rate_bytes;
+	s->kind = kind;
+	s->parent = parent;
+	s->handle = handle;
+	return s;
 }
 
 /*
- * The limit of a TBF is what may wait, in bytes as its queue counts them: with a size table but
- * without `overhead`. A queue given as time therefore is cut by the share of the overhead. One that
- * was not declared holds a burst at least: so much piles up while a dequeue is late.
+ * What arrives is counted from the network header on (__netif_receive_skb_core()), so the Ethernet
+ * header is overhead here, and nothing is where the basis is l3.
  */
-static uint64_t queue_bytes(const struct wire_rate *rate, unsigned mtu, const struct tbf *tbf)
+static void police_steps(const struct bucket_place *p, struct shaper *out)
 {
-	unsigned frame = mtu + ETHERNET_HEADER;
+	const struct wire_rate *r = &p->shape->rate;
+	struct tc_policer *police;
 
-	if (rate->queue_bytes > 0)
-		return (uint64_t)rate->queue_bytes;
-	if (rate->queue_ns > 0)
-		return scaled(bytes_in(tbf->rate_bytes, rate->queue_ns), frame,
-			      frame + tbf->overhead);
-	return at_least((uint64_t)((int)frame + tbf->stab_overhead) * QUEUE_FRAMES,
-			tbf->burst_bytes);
+	add_step(out, TC_CLSACT, TC_AT_CLSACT, TC_CLSACT_HANDLE);
+	police = &add_step(out, TC_POLICE, TC_AT_INGRESS, 0)->police;
+	police->rate = bucket_base(p, bucket_most_htb(((uint64_t)r->bps + 4) / 8));
+	if (r->basis != BASIS_L3)
+		police->rate.overhead += BUCKET_ETHERNET_HEADER;
+	police->mtu_bytes = POLICE_MTU_BYTES;
 }
 
-void shaper_tbf(const struct wire_rate *rate, int mtu, const struct machine *m, struct tbf *out)
+static void tbf_steps(const struct bucket_place *p, struct shaper *out)
 {
-	struct tbf tbf = {.rate_bytes = ((uint64_t)rate->bps + 4) / 8};
-	uint64_t least, most, burst;
+	const struct wire_rate *r = &p->shape->rate;
+	uint32_t parent = TC_AT_ROOT, limit;
+	struct tc_bucket drain = {0};
+	struct tc_step *step;
 
-	if (rate->mode == SHAPE_FAST) {
-		tbf.rate_bytes = fast_rate(rate, tbf.rate_bytes, (unsigned)mtu);
-		least = super_packet_bytes(mtu);
-	} else {
-		set_exact_cost(rate, &tbf);
-		least = 2 * ((uint64_t)mtu + ETHERNET_HEADER + tbf.overhead);
+	if (r->bps) {
+		bool credit = r->burst_bps > r->bps;
+
+		step = add_step(out, TC_TBF, parent, TC_ID(1, 0));
+		step->stab_overhead = bucket_stab(p);
+		step->tbf.rate = bucket_rate(p, r->bps);
+		step->tbf.rate = bucket_base(p, bucket_most_tbf(step->tbf.rate.rate_bytes));
+		drain = bucket_rate(p, credit ? r->burst_bps : r->bps);
+		if (credit)
+			step->tbf.peak = drain;
+		parent = TC_ID(1, 1);
 	}
-	most = bytes_in(tbf.rate_bytes, BURST_MOST_NS);
-	burst = bytes_in(tbf.rate_bytes, SLIPS_PER_BURST * m->slip_ns);
-	if (burst > most)
-		burst = most;
-	tbf.burst_bytes = clamp32(at_least(burst, least));
-	tbf.limit_bytes = clamp32(at_least(queue_bytes(rate, (unsigned)mtu, &tbf), least));
-	*out = tbf;
+	limit = bucket_queue(p, &drain);
+	if (packets_wait(p->shape)) {
+		step = add_step(out, TC_TBF, parent, TC_ID(parent == TC_AT_ROOT ? 1 : 2, 0));
+		step->stab_overhead = parent == TC_AT_ROOT ? bucket_stab(p) : 0;
+		step->tbf.rate = bucket_packets(p, &p->shape->pps);
+	}
+	VEC_FOREACH (s, &out->steps)
+		s->tbf.limit_bytes = limit;
+}
+
+void shaper_steps(const struct wire_shape *s, int mtu, const struct machine *m, struct shaper *out)
+{
+	const struct bucket_place p = {s, m, (unsigned)mtu};
+
+	*out = (struct shaper){0};
+	arena_init(&out->arena);
+	if (!caps_each(s) && is_policer(&p))
+		police_steps(&p, out);
+	else if (caps_each(s) || wire_shape_slots(s))
+		htb_steps(&p, out);
+	else
+		tbf_steps(&p, out);
+}
+
+void shaper_done(struct shaper *s)
+{
+	arena_done(&s->arena);
+	*s = (struct shaper){0};
+}
+
+static int64_t credit_ns(const struct wire_rate *r, const struct tc_bucket *base,
+			 const struct tc_bucket *burst)
+{
+	unsigned __int128 t = (unsigned __int128)base->burst_bytes * NSEC_PER_SEC;
+
+	t /= burst->rate_bytes - base->rate_bytes;
+	return t > (uint64_t)r->credit_ns ? r->credit_ns : (int64_t)t;
+}
+
+/* Of one byte-counting bucket or of two, the second for bursts. */
+static void set_rate(const struct wire_rate *r, const struct tc_bucket *base,
+		     const struct tc_bucket *burst, struct shaper_figures *out)
+{
+	bool credit = r->burst_bps > r->bps;
+
+	out->burst_bytes = credit ? burst->burst_bytes : base->burst_bytes;
+	out->credit_ns = credit ? credit_ns(r, base, burst) : 0;
+}
+
+void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m,
+		    struct shaper_figures *out)
+{
+	struct shaper sh;
+
+	*out = (struct shaper_figures){0};
+	shaper_steps(s, mtu, m, &sh);
+	VEC_FOREACH (step, &sh.steps) {
+		if (step->kind == TC_TBF)
+			out->queue_bytes = step->tbf.limit_bytes;
+		else if (step->kind == TC_FIFO)
+			out->queue_bytes = step->fifo_limit_bytes;
+		if (!s->rate.bps || out->burst_bytes)
+			continue;
+		if (step->kind == TC_TBF)
+			set_rate(&s->rate, &step->tbf.rate, &step->tbf.peak, out);
+		else if (step->kind == TC_CLASS)
+			set_rate(&s->rate, &step->cls.rate, &step->cls.ceil, out);
+		else if (step->kind == TC_POLICE)
+			out->burst_bytes = step->police.rate.burst_bytes;
+	}
+	if (packets_wait(s))
+		out->pps_burst = shaper_pps_burst(&s->pps, m);
+	shaper_done(&sh);
 }

@@ -21,7 +21,7 @@
  *   packets               TBF 1: (mpu M)
  *   rate and packets      TBF 1: (rate), its child TBF 2: (mpu M), whose queue is the only one
  *   base, burst, credit   TBF 1: rate = base, bucket = credit, peakrate = burst rate
- *   caps of queues or flows
+ *   queues, or caps of them or of flows
  *                         HTB 1:
  *                           1:1 the rate (rate = ceil; with credit: rate = base, deep bucket,
  *                               ceil = burst rate)
@@ -35,10 +35,9 @@
  *                         of two frames
  *
  * Classes below another are assured next to nothing and borrow, so that siblings share by turns of
- * one frame; what bounds them is `ceil`. Packets choose their leaf by skb->priority, which nftables
- * rules of the model set to classid TC_ID(1, SHAPER_SLOT_CLASS + hash of the flow modulo
- * shaper_slots()). Slot s belongs to queue s modulo their count. What nobody classified goes to the
- * first slot.
+ * one frame; what bounds them is `ceil`. Packets choose their leaf by skb->priority, which rules of
+ * the model set (wire_shape_slots(), WIRE_SLOT_FIRST). Slot s belongs to queue s modulo their
+ * count. What nobody classified goes to the first slot.
  */
 #ifndef VPCLAB_SHAPER_SHAPER_H
 #define VPCLAB_SHAPER_SHAPER_H
@@ -48,30 +47,20 @@
 
 enum {
 	SHAPER_QUEUES_MAX = 256,
-	SHAPER_FLOW_SLOTS = 256, /* flows that share a slot share its cap */
 	/* minor numbers of classes; the major number is 1 */
 	SHAPER_RATE_CLASS = 1,
 	SHAPER_PPS_CLASS = 2,
-	SHAPER_SLOT_CLASS = 0x100,
+	SHAPER_SLOT_CLASS = WIRE_SLOT_FIRST & 0xffff,
 	SHAPER_QUEUE_CLASS = 0x1000,
 	SHAPER_QUEUE_PPS_CLASS = 0x2000,
 };
 
 /*
- * Leaves that the rules of the model must spread flows over, by
- *   meta priority set jhash … mod shaper_slots() seed … offset TC_ID(1, SHAPER_SLOT_CLASS)
- * 0: there are no classes, packets need none.
- */
-int shaper_slots(const struct wire_shape *s);
-
-/*
- * Bursts, for the model's own rules and for those who tell them. Packets of a cap that lets them
- * wait: as declared, else eight slips' worth, at least 32, at most 10 ms' worth or 64. Packets of a
- * cap that drops: as declared, else 50 ms' worth, at least 20.
+ * Bursts. Packets of a cap that lets them wait: as declared, else eight slips' worth, at least 32,
+ * at most 10 ms' worth or 64 (those of a cap that drops are wire_police_burst()'s). Bytes of a
+ * policed rate: as declared, else 50 ms' worth, at least 10 frames of `mtu` (IP).
  */
 int64_t shaper_pps_burst(const struct wire_pps *p, const struct machine *m);
-int64_t shaper_police_packets(const struct wire_pps *p);
-/* Bytes of a policed rate: as declared, else 50 ms' worth, at least 10 frames of `mtu` (IP). */
 int64_t shaper_police_bytes(const struct wire_rate *r, int mtu);
 
 struct shaper { /* zeroed is empty; shaper_done() */
@@ -93,11 +82,19 @@ void shaper_steps(const struct wire_shape *s, int mtu, const struct machine *m, 
 void shaper_done(struct shaper *s);
 
 /*
- * How long full credit lasts at the burst rate as it is built, nanoseconds; 0 without credit. Less
- * than declared where the kernel's bucket is too small: TBF's holds 4 GiB or 4.29 s at the base
- * rate, whichever is more; HTB's 274 s at the base rate, of which a pause refills at most 60 s.
+ * What was built, in words of the declaration. Credit is how long it lasts at the burst rate when
+ * full; it is less than declared where the kernel's bucket is too small: TBF's holds 4 GiB or
+ * 4.29 s at the base rate, whichever is more; HTB's 274 s at the base rate, of which a pause
+ * refills at most 60 s.
  */
-int64_t shaper_credit_ns(const struct wire_shape *s, int mtu, const struct machine *m);
+struct shaper_figures {
+	uint64_t burst_bytes; /* at once, at the highest rate; 0: no rate */
+	uint32_t queue_bytes; /* that may wait, of each queue; 0: policed */
+	int64_t credit_ns;    /* 0: no credit */
+	int64_t pps_burst;    /* packets at once; 0: no cap, or not here */
+};
+void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m,
+		    struct shaper_figures *out);
 
 /*
  * The step for netem at a device with IP MTU `mtu`: what of `i` netem knows (the model gives it no
@@ -106,15 +103,5 @@ int64_t shaper_credit_ns(const struct wire_shape *s, int mtu, const struct machi
  */
 void shaper_netem(const struct wire_impair *i, const struct wire_rate *rate, int mtu,
 		  struct tc_step *out);
-
-struct tbf {		     /* a token bucket filter as the kernel takes it */
-	uint64_t rate_bytes; /* bytes per second */
-	uint32_t burst_bytes;
-	uint32_t limit_bytes; /* what may wait */
-	uint16_t overhead;    /* bytes added to each frame */
-	uint16_t mpu;	      /* least charged bytes */
-	int stab_overhead;    /* 0, or negative (basis l3): through a size table */
-};
-void shaper_tbf(const struct wire_rate *rate, int mtu, const struct machine *m, struct tbf *out);
 
 #endif

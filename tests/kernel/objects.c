@@ -98,8 +98,8 @@ static struct netns quiet_netns(const char *name)
 static int setup(void **state)
 {
 	struct fixture *f = mem_zalloc(sizeof(*f));
-	const struct link_spec v0 = {"v0", 100, 1500, mac_of("02:00:00:00:00:01")};
-	const struct link_spec eth0 = {"eth0", 200, 1400, mac_of("02:00:00:00:00:02")};
+	const struct link_spec v0 = {"v0", 100, 1500, mac_of("02:00:00:00:00:01"), 0, 0};
+	const struct link_spec eth0 = {"eth0", 200, 1400, mac_of("02:00:00:00:00:02"), 0, 0};
 
 	f->a = quiet_netns("a");
 	f->b = quiet_netns("b");
@@ -168,7 +168,7 @@ static void bridge(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct link_spec br = {"br0", 110, 1500, mac_of("02:00:00:00:00:03")};
+	const struct link_spec br = {"br0", 110, 1500, mac_of("02:00:00:00:00:03"), 0, 0};
 
 	link_bridge(&f->batch, &br);
 	link_altname(&f->batch, "br0", 110, "a-name-of-more-than-fifteen-bytes");
@@ -199,7 +199,7 @@ static void vxlan(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct link_spec spec = {"vx0", 120, 1450, mac_of("02:00:00:00:00:04")};
+	const struct link_spec spec = {"vx0", 120, 1450, mac_of("02:00:00:00:00:04"), 0, 0};
 	const struct link_vxlan v = {100, 4789, ip_of("10.0.0.1")};
 	const struct ip one = ip_of("10.0.0.2"), two = ip_of("10.0.0.3");
 	size_t n = 0;
@@ -307,15 +307,23 @@ static void neighbour(void **state)
 	as_before(f, "ip neigh del 10.0.0.9 dev v0");
 }
 
+#define TBF(stab, limit, rate_bytes, burst_bytes, overhead, mpu)                                   \
+	{                                                                                          \
+		.kind = TC_TBF, .parent = TC_AT_ROOT, .handle = TC_ID(1, 0),                       \
+		.stab_overhead = (stab),                                                           \
+		.tbf = {.rate = {(rate_bytes), (burst_bytes), (overhead), (mpu)},                  \
+			.limit_bytes = (limit) }                                                   \
+	}
+
 /* The same TBF by tc and by us: tc's own listing must be equal. */
-static void tbf_as_tc(struct fixture *f, const struct qdisc_tbf *t, const char *command)
+static void tbf_as_tc(struct fixture *f, const struct tc_step *t, const char *command)
 {
 	autofree char *by_tc = NULL, *by_us = NULL;
 
 	free(SANDBOX_RUN(&f->a, "sh", "-c", command));
 	by_tc = SANDBOX_RUN(&f->a, "tc", "-d", "qdisc", "show", "dev", "v0");
 	free(SANDBOX_RUN(&f->a, "tc", "qdisc", "del", "dev", "v0", "root"));
-	qdisc_tbf(&f->batch, "v0", 100, t);
+	qdisc_step(&f->batch, "v0", 100, t, QDISC_ADD);
 	send_all(f, &f->a);
 	by_us = SANDBOX_RUN(&f->a, "tc", "-d", "qdisc", "show", "dev", "v0");
 	assert_string_equal(by_us, by_tc);
@@ -325,9 +333,9 @@ static void tbf_as_tc(struct fixture *f, const struct qdisc_tbf *t, const char *
 
 static void tbf(void **state)
 {
-	const struct qdisc_tbf l1 = {125000000, 125000, 1538000, 24, 84, 0};
-	const struct qdisc_tbf l3 = {12500000, 12500, 151400, 0, 0, -14};
-	const struct qdisc_tbf fast = {12500000000ULL, 12500000, 20000000, 24, 84, 0};
+	const struct tc_step l1 = TBF(0, 1538000, 125000000, 125000, 24, 84);
+	const struct tc_step l3 = TBF(-14, 151400, 12500000, 12500, 0, 0);
+	const struct tc_step fast = TBF(0, 20000000, 12500000000ULL, 12500000, 24, 84);
 
 	tbf_as_tc(*state, &l1,
 		  "tc qdisc add dev v0 root handle 1: tbf rate 1gbit burst 125000 limit 1538000 "
@@ -344,10 +352,10 @@ static void tbf_dumped(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct qdisc_tbf t = {125000000, 125000, 2000000, 24, 84, -14};
+	const struct tc_step t = TBF(-14, 2000000, 125000000, 125000, 24, 84);
 	const struct dump_qdisc *q = NULL;
 
-	qdisc_tbf(&f->batch, "v0", 100, &t);
+	qdisc_step(&f->batch, "v0", 100, &t, QDISC_ADD);
 	send_all(f, &f->a);
 	sandbox_ok(&err, dump_qdiscs(f->a.rt, &f->dump, &err));
 	VEC_FOREACH (i, &f->dump.qdiscs)
@@ -355,12 +363,12 @@ static void tbf_dumped(void **state)
 			q = i;
 	assert_non_null(q);
 	assert_string_equal(q->kind, "tbf");
-	assert_int_equal(q->handle, QDISC_HANDLE);
-	assert_int_equal(q->tbf.rate_bytes, t.rate_bytes);
-	assert_int_equal(q->tbf.limit_bytes, 2000000);
-	assert_int_equal(q->tbf.overhead, 24);
-	assert_int_equal(q->tbf.mpu, 84);
-	assert_int_equal(q->tbf.stab_overhead, -14);
+	assert_int_equal(q->handle, TC_ID(1, 0));
+	assert_int_equal(q->step.tbf.rate.rate_bytes, 125000000);
+	assert_int_equal(q->step.tbf.limit_bytes, 2000000);
+	assert_int_equal(q->step.tbf.rate.overhead, 24);
+	assert_int_equal(q->step.tbf.rate.mpu, 84);
+	assert_int_equal(q->step.stab_overhead, -14);
 	/* (125000 + 24) bytes at 125 MB/s, in ticks of 64 ns */
 	assert_in_range(q->burst_ns, 1000192 - 128, 1000192 + 128);
 	as_before(f, "tc qdisc del dev v0 root");

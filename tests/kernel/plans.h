@@ -5,6 +5,7 @@
 
 #include "core/base/file.h"
 #include "emulator/model/topology.h"
+#include "emulator/lab/lab.h"
 #include "emulator/plan/plan.h"
 #include "tests/kernel/sandbox.h"
 
@@ -18,9 +19,14 @@ static inline void make_plan(const char *path, struct lab_plan *p)
 {
 	struct compile_options o = {.machine = MACHINE_DEFAULT};
 	struct err err = ERR_INIT;
+	struct machine here;
 	autofree char *text = NULL;
 	size_t len;
 
+	sandbox_ok(&err, lab_measure_machine(&here, &err));
+	o.machine.netem = here.netem;
+	o.machine.police = here.police;
+	o.machine.vlan = here.vlan;
 	problems_init(&p->problems);
 	sandbox_ok(&err, file_read(path, &text, &len, &err));
 	struct topology *t =

@@ -48,6 +48,7 @@ static inline int sample_dev(struct wire *w, int node, const char *name, enum de
 	    .peer = -1,
 	    .master = -1,
 	    .egress_link = -1,
+	    .netem_link = -1,
 	};
 	return (int)w->devs.n - 1;
 }

@@ -132,11 +132,11 @@ static void test_shaper(void **state)
 
 	(void)state;
 	build(&s, ENGINE_LINUX, &kernel_ovs, &plan);
-	assert_int_equal(count(&plan, OP_TBF), 4);
-	op = find(&plan, OP_TBF, "h1", "uplink");
-	assert_int_equal(op->tbf.rate_bytes, 12500000);
-	assert_int_equal(op->tbf.overhead, 24);
-	assert_int_equal(op->asked->bps, 100000000);
+	assert_int_equal(count(&plan, OP_TC), 4);
+	op = find(&plan, OP_TC, "h1", "uplink");
+	assert_int_equal(op->tc.tbf.rate.rate_bytes, 12500000);
+	assert_int_equal(op->tc.tbf.rate.overhead, 24);
+	assert_int_equal(op->shape->rate.bps, 100000000);
 	done(&s, &plan);
 }
 

@@ -14,6 +14,13 @@
 #define MBIT INT64_C(1000000)
 #define GBIT INT64_C(1000000000)
 
+struct tbf { /* of a single token bucket */
+	uint64_t rate_bytes;
+	uint32_t burst_bytes, limit_bytes;
+	uint16_t overhead, mpu;
+	int stab_overhead;
+};
+
 struct row {
 	const char *what;
 	struct wire_rate rate;
@@ -187,19 +194,28 @@ static void test_rows(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct row *r = &rows[i];
+		const struct wire_shape shape = {.rate = r->rate};
 		struct machine m = MACHINE_DEFAULT;
-		struct tbf got;
+		const struct tc_step *got;
+		struct shaper sh;
 
 		if (r->slip_ns)
 			m.slip_ns = r->slip_ns;
-		shaper_tbf(&r->rate, r->mtu, &m, &got);
+		shaper_steps(&shape, r->mtu, &m, &sh);
 		print_message("%s\n", r->what);
-		assert_int_equal(got.rate_bytes, r->want.rate_bytes);
-		assert_int_equal(got.burst_bytes, r->want.burst_bytes);
-		assert_int_equal(got.limit_bytes, r->want.limit_bytes);
-		assert_int_equal(got.overhead, r->want.overhead);
-		assert_int_equal(got.mpu, r->want.mpu);
-		assert_int_equal(got.stab_overhead, r->want.stab_overhead);
+		assert_int_equal(sh.steps.n, 1);
+		got = &sh.steps.v[0];
+		assert_int_equal(got->kind, TC_TBF);
+		assert_int_equal(got->parent, TC_AT_ROOT);
+		assert_int_equal(got->handle, TC_ID(1, 0));
+		assert_int_equal(got->tbf.rate.rate_bytes, r->want.rate_bytes);
+		assert_int_equal(got->tbf.rate.burst_bytes, r->want.burst_bytes);
+		assert_int_equal(got->tbf.limit_bytes, r->want.limit_bytes);
+		assert_int_equal(got->tbf.rate.overhead, r->want.overhead);
+		assert_int_equal(got->tbf.rate.mpu, r->want.mpu);
+		assert_int_equal(got->tbf.peak.rate_bytes, 0);
+		assert_int_equal(got->stab_overhead, r->want.stab_overhead);
+		shaper_done(&sh);
 	}
 }
 
@@ -212,12 +228,15 @@ static void test_modes_agree(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(mtus); i++) {
 		for (int basis = BASIS_L1; basis <= BASIS_L3; basis++) {
-			struct wire_rate rate = {GBIT, (enum rate_basis)basis, SHAPE_FAST, 0, 0};
-			struct tbf fast;
+			struct wire_shape shape = {.rate = {.bps = GBIT,
+							    .basis = (enum rate_basis)basis,
+							    .mode = SHAPE_FAST}};
+			struct shaper sh;
 			double frames;
 
-			shaper_tbf(&rate, mtus[i], &MACHINE_DEFAULT, &fast);
-			frames = (double)fast.rate_bytes / (mtus[i] + 14);
+			shaper_steps(&shape, mtus[i], &MACHINE_DEFAULT, &sh);
+			frames = (double)sh.steps.v[0].tbf.rate.rate_bytes / (mtus[i] + 14);
+			shaper_done(&sh);
 			assert_float_equal(frames * (mtus[i] + extra[basis]), 125e6, 2);
 		}
 	}

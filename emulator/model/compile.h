@@ -134,8 +134,10 @@ void compile_dev_police(struct compile *c, int chain, const struct wire_pps *pps
 /* ---- compile_shape.c ---- */
 
 void compile_shape_modes(struct compile *c); /* sets c->shaped and c->exact */
-/* As declared, scaled, with a mode; no limit in it when the lab is unshaped. */
-struct wire_shape compile_shape(const struct compile *c, const struct cloud_shape *cloud);
+/* As declared, scaled, with a mode; no limit in it when the lab is unshaped. `engine`: what impairs
+ * the link. */
+struct wire_shape compile_shape(const struct compile *c, const struct cloud_shape *cloud,
+				enum impair_engine engine);
 struct wire_shape compile_shape_caps(const struct compile *c, const struct cloud_caps *caps);
 struct wire_impair compile_shape_impair(const struct compile *c, const struct cloud_impair *impair);
 /* Who impairs both directions of a link. `l` (NULL: auto) says who should, and may be wrong. */

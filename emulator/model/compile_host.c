@@ -67,7 +67,6 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	int bridge = c->hosts[host].l2_bridge[l2], mtu = cloud_fabric_mtu(c->t), i, nic;
 	const char *n = l2 ? arena_printf(&c->w->arena, "%zu", l2 + 1) : "";
 	const char *tail = l2 ? arena_printf(&c->scratch, "-%s", n) : NULL;
-	struct wire_shape shape = compile_shape(c, &h->nic);
 	struct compile_link link = {
 	    .name = arena_printf(&c->w->arena, "%s uplink%s%s", h->name, *n ? " " : "", n),
 	    .path = arena_printf(&c->w->arena, "hosts.%s.nic", h->name),
@@ -87,13 +86,13 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	    /* Both ends forward what others sent, so each shapes its own egress, as a card's queue.
 	     */
 	    .forwards = {true, true},
-	    .shape = {shape, shape},
 	    .impair = {compile_shape_impair(c, &c->t->fabric.impair)},
 	};
 
 	if (link.impair[0].given) /* no two hosts fare alike */
 		link.impair[0].seed = cloud_seed(link.impair[0].seed, link.name);
 	link.engine = compile_shape_engine(c, NULL, link.impair);
+	link.shape[0] = link.shape[1] = compile_shape(c, &h->nic, link.engine);
 	i = compile_link(c, &link);
 	nic = c->w->links.v[i].dev_a;
 	/* As on a real host, where the bridge takes over the card's place in the network. */

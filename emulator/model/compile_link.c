@@ -113,16 +113,6 @@ static void add_devs(struct compile *c, struct ends *e)
 	add_rules(c, e, 1);
 }
 
-static struct wire_shape shape_of(const struct compile_link *l, int i)
-{
-	struct wire_shape s = l->shape[i];
-
-	/* Impairments are of frames; the relay takes nothing else. */
-	if (l->engine == IMPAIR_RELAY)
-		s.rate.mode = SHAPE_EXACT;
-	return s;
-}
-
 static void add_shapers(struct compile *c, const struct ends *e, int link)
 {
 	for (int i = 0; i < 2; i++) {
@@ -153,8 +143,8 @@ int compile_link(struct compile *c, const struct compile_link *l)
 	link = compile_dev_link(c, l->name, e.dev[0], e.dev[1]);
 	w = &c->w->links.v[link];
 	w->path = l->path;
-	w->ab = shape_of(l, 0);
-	w->ba = shape_of(l, 1);
+	w->ab = l->shape[0];
+	w->ba = l->shape[1];
 	w->impair_ab = l->impair[0];
 	w->impair_ba = l->impair[1];
 	w->engine = l->engine;

@@ -99,10 +99,11 @@ static void add_link(struct compile *c, size_t index, const int *nodes, const in
 		};
 		link.label[i] = arena_printf(&c->scratch, "%s-%s", node->name, l->end[i].ifname);
 		link.forwards[i] = node->kind != NODE_MACHINE;
-		link.shape[i] = compile_shape(c, &l->dir[i]);
 		link.impair[i] = compile_shape_impair(c, &l->impair[i]);
 	}
 	link.engine = compile_shape_engine(c, l, link.impair);
+	for (int i = 0; i < 2; i++)
+		link.shape[i] = compile_shape(c, &l->dir[i], link.engine);
 	compile_link(c, &link);
 }
 

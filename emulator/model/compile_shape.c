@@ -99,10 +99,16 @@ static struct wire_shape as_lab_has_it(const struct compile *c, const struct wir
 	return c->o->unshaped || !wire_shape_any(s) ? none(c, s) : *s;
 }
 
-struct wire_shape compile_shape(const struct compile *c, const struct cloud_shape *cloud)
+struct wire_shape compile_shape(const struct compile *c, const struct cloud_shape *cloud,
+				enum impair_engine engine)
 {
 	struct wire_shape s = declared(c, cloud);
 
+	/* Impairments are of frames, unless somebody asks for speed; the relay takes nothing else.
+	 */
+	if (engine == IMPAIR_RELAY ||
+	    (engine == IMPAIR_NETEM && cloud->rate.rate.mode != SHAPE_FAST))
+		s.rate.mode = SHAPE_EXACT;
 	return as_lab_has_it(c, &s);
 }
 

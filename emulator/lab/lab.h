@@ -107,6 +107,14 @@ int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, stru
 int lab_change(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
 	       struct err *err);
 
+/* The same, but the overrides become just these: what was changed since they were all is undone. */
+int lab_reset(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
+	      struct err *err);
+/* The lab's topology with the overrides that it has now, borrowed from the lab until it changes;
+ * lab_source_done() is needed in either case. */
+int lab_source(const struct lab *lab, struct topology_source *out, struct err *err);
+void lab_source_done(struct topology_source *src);
+
 /* What this kernel and user can do, measured: fills what compile needs. Takes about 50 ms. */
 int lab_measure_machine(struct machine *m, struct err *err);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
+#include "emulator/lab/change.h"
 #include "emulator/lab/check.h"
 #include "emulator/lab/handle.h"
 #include "emulator/lab/state.h"
@@ -66,6 +67,9 @@ int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, stru
 	plan_build(&wire, &options.machine, &plan);
 	c.plan = &plan;
 	rc = compare_inside(lab, &c, differences, n, err);
+	if (!rc && *n && change_broken_off(lab->state))
+		strbuf_add(differences,
+			   "a change was broken off; the next vpclab set puts the lab right\n");
 	plan_done(&plan);
 	wire_done(&wire);
 	return rc;

@@ -19,7 +19,7 @@
 #define SLIPS_PER_BURST 8
 #define BURST_MOST_NS	(10 * NSEC_PER_MSEC)
 
-enum { TRIES = 3, TRIES_QUICK = 2 };
+enum { TRIES = 3 };
 
 /* ---- for the parts ---- */
 
@@ -73,8 +73,11 @@ static int send_once(struct prover *p, const struct frames_spec *spec,
 
 int prove_try(struct prover *p, const struct prove_try *t, struct err *err)
 {
-	int most = p->o->quick ? TRIES_QUICK : TRIES;
-
+	if (clock_now_ns() >= p->end_ns) {
+		prove_skip(t->proof, p, "the time for proofs was over, %lld s",
+			   (long long)(p->o->limit_ns / NSEC_PER_SEC));
+		return 0;
+	}
 	do {
 		struct frames_log logs[FRAMES_STREAMS] = {0};
 		struct judge_evidence e;
@@ -84,7 +87,7 @@ int prove_try(struct prover *p, const struct prove_try *t, struct err *err)
 			return r;
 		t->judge(t->arg, logs, &e);
 		frames_done(logs);
-	} while (++t->proof->tries < most && t->proof->verdict != VERDICT_PASS);
+	} while (++t->proof->tries < TRIES && t->proof->verdict != VERDICT_PASS);
 	return 0;
 }
 
@@ -161,6 +164,7 @@ int prove_lab(const struct lab *lab, const struct wire *w, const struct prove_op
 	p.bridge_ns = SLIPS_PER_BURST * made_with.machine.slip_ns;
 	if (p.bridge_ns > BURST_MOST_NS)
 		p.bridge_ns = BURST_MOST_NS;
+	p.end_ns = o->limit_ns ? start + o->limit_ns : INT64_MAX;
 	r = prove_all(&p, err);
 	out->took_ns = clock_now_ns() - start;
 	return r;

@@ -11,6 +11,7 @@ struct prover {
 	const struct wire *w;
 	const struct prove_options *o;
 	struct proofs *out;
+	int64_t end_ns;	   /* CLOCK_MONOTONIC: then no probe begins any more */
 	int64_t bridge_ns; /* so long a pause do the buckets of shapers bridge on this machine */
 };
 

@@ -24,6 +24,7 @@ void result_done(struct run_result *r)
 			engine_result_done(&run->engine);
 	VEC_FOREACH (lab, &r->labs)
 		json_decref(lab->choices);
+	proofs_done(&r->proofs);
 	arena_done(&r->arena);
 	memset(r, 0, sizeof(*r));
 }

@@ -87,6 +87,8 @@ struct run_result {
 	const char *error; /* what went wrong around the measurements, or NULL */
 	struct run_machine machine;
 	VEC(struct run_lab) labs;
+	bool proven;	      /* the shaped lab's links were proven before anything was measured */
+	struct proofs proofs; /* … and what came of it */
 	VEC(struct run_cell) cells; /* by measure, then path */
 	VEC(struct run_verdict) verdicts;
 	VEC(struct run_overhead) overheads;

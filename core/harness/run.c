@@ -20,6 +20,8 @@
 #include "core/harness/bench.h"
 #include "core/harness/verdict.h"
 
+#define PROVE_NS (20 * NSEC_PER_SEC) /* what the proof of links may take at most */
+
 enum { FAILURES_MAX = 2 }; /* of one measurement on one path, before it is given up */
 
 struct runner {
@@ -218,6 +220,29 @@ static void give_up(struct runner *run, int measure, const struct err *err)
 			c->error = arena_strdup(&run->r->arena, err->text);
 }
 
+static void show_proof(void *arg, size_t index, size_t n, const char *text)
+{
+	announce(arg, "%s (%zu of %zu)", text, index + 1, n);
+}
+
+/* Once, when the shaped lab is up: a link that is not what it says makes every figure wrong. */
+static int prove_links(struct runner *run, const struct bench_lab *lab, struct err *err)
+{
+	struct prove_options o = {.quick = true,
+				  .limit_ns = PROVE_NS,
+				  .progress = show_proof,
+				  .arg = run,
+				  .stop = attempt_interrupted};
+
+	if (run->r->proven)
+		return 0;
+	run->r->proven = prove_lab(lab->lab, &lab->wire, &o, &run->r->proofs, err) == 0;
+	if (run->r->proven || !attempt_interrupted())
+		return run->r->proven ? 0 : -err->code;
+	run->r->interrupted = true;
+	return 0;
+}
+
 /* Before each measurement, since what others do on the machine comes and goes. */
 static int look_at_idle(struct runner *run, struct err *err)
 {
@@ -246,7 +271,7 @@ static int measure_all(struct runner *run, struct err *err)
 			give_up(run, (int)m, &one);
 			continue;
 		}
-		if (look_at_idle(run, err))
+		if ((!unshaped && prove_links(run, lab, err)) || look_at_idle(run, err))
 			return -err->code;
 		while (run_round(run, (int)m, lab))
 			;

@@ -397,6 +397,9 @@ enum verdict verdict_overall(const struct run_result *r)
 	size_t skipped = 0;
 	bool error = r->error != NULL;
 
+	/* Where a link is not what it says, no figure is of what the scenario is about. */
+	if (r->proven && proofs_overall(&r->proofs) == VERDICT_FAIL)
+		return VERDICT_FAIL;
 	VEC_FOREACH (cell, &r->cells)
 		error = error || (!r->interrupted && result_error(r, cell));
 	VEC_FOREACH (v, &r->verdicts) {

@@ -20,8 +20,9 @@
 /* Fills r->verdicts and r->overheads; what an earlier call left there is gone. */
 void verdict_judge(struct run_result *r);
 
-/* All together: fail before error before inconclusive before pass; skips count for nothing. An
- * error: a measurement that never worked or was given up. Interrupted: not a pass. */
+/* All together, with the proofs of links: fail before error before inconclusive before pass; skips
+ * count for nothing. An error: a measurement that never worked or was given up. Interrupted: not a
+ * pass. */
 enum verdict verdict_overall(const struct run_result *r);
 int verdict_exit_status(enum verdict v); /* 0, 1, 3, 4; an error is 1 */
 const char *verdict_name(enum verdict v);

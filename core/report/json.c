@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/harness/verdict.h"
+#include "core/report/proofs.h"
 
 static json_t *number(double v)
 {
@@ -433,6 +434,8 @@ json_t *json_result(const struct run_result *r)
 	json_object_set_new(o, "scenario", json_scenario(s));
 	json_object_set_new(o, "machine", json_machine(&r->machine));
 	json_object_set_new(o, "labs", json_labs(r));
+	json_object_set_new(o, "proofs", r->proven ? proofs_json(&r->proofs) : json_null());
+	set_int(o, "proofs_took_ns", r->proofs.took_ns);
 	json_object_set_new(o, "measurements", json_measures(r));
 	json_object_set_new(o, "expectations", json_verdicts(r));
 	if (s->compare_base >= 0)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "core/harness/verdict.h"
+#include "core/report/proofs.h"
 
 void junit_escape(struct strbuf *out, const char *s)
 {
@@ -117,6 +118,39 @@ static size_t print_errors(const struct run_result *r, struct strbuf *out)
 	return n + (r->error != NULL);
 }
 
+/* The links of the lab are a test case too: all that they should be. */
+static void print_proofs(const struct run_result *r, struct strbuf *out)
+{
+	enum verdict v = proofs_overall(&r->proofs);
+	autostr struct strbuf text = {0};
+
+	strbuf_add(out, "    <testcase name=\"links are what they say\"");
+	attribute(out, "classname", r->scenario->name);
+	strbuf_addf(out, " time=\"%.3f\">\n", (double)r->proofs.took_ns / 1e9);
+	proofs_line(&r->proofs, &text);
+	VEC_FOREACH (p, &r->proofs.list) {
+		if (p->verdict != v || v == VERDICT_PASS)
+			continue;
+		strbuf_add(&text, "\n");
+		proofs_describe(p, &text);
+	}
+	if (v == VERDICT_PASS)
+		strbuf_add(out, "      <system-out>");
+	else
+		strbuf_addf(out, "      <%s", v == VERDICT_FAIL ? "failure" : "skipped");
+	if (v == VERDICT_PASS)
+		junit_escape(out, strbuf_text(&text));
+	else
+		attribute(out, "message", strbuf_text(&text));
+	strbuf_add(out, v == VERDICT_PASS ? "</system-out>\n" : "/>\n");
+	strbuf_add(out, "    </testcase>\n");
+}
+
+static bool has_proofs(const struct run_result *r)
+{
+	return r->proven && r->proofs.list.n;
+}
+
 static void print_totals(const struct run_result *r, size_t errors, struct strbuf *out)
 {
 	size_t failures = 0, skipped = 0;
@@ -125,9 +159,12 @@ static void print_totals(const struct run_result *r, size_t errors, struct strbu
 		failures += v->verdict == VERDICT_FAIL;
 		skipped += v->verdict == VERDICT_INCONCLUSIVE || v->verdict == VERDICT_SKIP;
 	}
+	failures += has_proofs(r) && proofs_overall(&r->proofs) == VERDICT_FAIL;
+	skipped += has_proofs(r) && proofs_overall(&r->proofs) == VERDICT_INCONCLUSIVE;
 	strbuf_addf(out,
 		    " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"%.3f\"",
-		    r->verdicts.n + errors, failures, errors, skipped, (double)r->total_ns / 1e9);
+		    r->verdicts.n + has_proofs(r) + errors, failures, errors, skipped,
+		    (double)r->total_ns / 1e9);
 }
 
 void junit_print(const struct run_result *r, struct strbuf *out)
@@ -147,6 +184,8 @@ void junit_print(const struct run_result *r, struct strbuf *out)
 	print_totals(r, n_errors, out);
 	attribute(out, "timestamp", when);
 	strbuf_add(out, ">\n");
+	if (has_proofs(r))
+		print_proofs(r, out);
 	VEC_FOREACH (v, &r->verdicts)
 		print_case(r, v, out);
 	strbuf_add(out, strbuf_text(&errors));

@@ -168,6 +168,17 @@ void proofs_line(const struct proofs *p, struct strbuf *out)
 	add_count(out, c.skip, "not probed");
 }
 
+void proofs_describe(const struct proof *p, struct strbuf *out)
+{
+	struct row row;
+
+	fill_row(p, &row);
+	strbuf_addf(out, "%s %s: asked %s, got %s (%s)", row.cell[0], row.cell[1], row.cell[2],
+		    row.cell[4], row.cell[5]);
+	if (p->why)
+		strbuf_addf(out, "; %s", p->why);
+}
+
 static json_t *number(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();

@@ -14,6 +14,9 @@ void proofs_table(const struct proofs *p, bool color, struct strbuf *out);
 /* "links proven: 6 of 6 within 0.12 %", or what is not; no line end. */
 void proofs_line(const struct proofs *p, struct strbuf *out);
 
+/* "r-b rate a→b: asked 100 Mbit/s, got 90 Mbit/s (−10.00 %)", and why where that is known. */
+void proofs_describe(const struct proof *p, struct strbuf *out);
+
 /*
  * Array of {"link", "direction", "what", "asked", "got", "unit", "basis", "error_share",
  * "error_absolute", "tolerance", "tolerance_is" ("share" or "absolute"), "tries", "engine",

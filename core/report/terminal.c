@@ -11,6 +11,7 @@
 
 #include "core/base/units.h"
 #include "core/harness/verdict.h"
+#include "core/report/proofs.h"
 #include "core/report/table.h"
 #include "core/report/text.h"
 
@@ -43,7 +44,7 @@ static void add_count(struct strbuf *out, int n, const char *one, const char *ma
 		strbuf_addf(out, ", %d %s", n, n == 1 ? one : many);
 }
 
-static void print_lab(const struct run_lab *lab, struct strbuf *out)
+static void print_lab(const struct run_result *r, const struct run_lab *lab, struct strbuf *out)
 {
 	autostr struct strbuf nodes = {0}, text = {0};
 
@@ -60,6 +61,10 @@ static void print_lab(const struct run_lab *lab, struct strbuf *out)
 	else
 		strbuf_addf(&text, "down %.2f s, nothing left", (double)lab->down_ns / 1e9);
 	strbuf_addf(&text, " · %s", nodes.len ? nodes.s + 2 : "no nodes");
+	if (r->proven && r->proofs.list.n && !lab->unshaped) {
+		strbuf_add(&text, " · ");
+		proofs_line(&r->proofs, &text);
+	}
 	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
 	strbuf_addc(out, '\n');
 }
@@ -88,6 +93,20 @@ static void print_choices(const struct run_lab *lab, struct strbuf *out)
 	begin(out, "choices");
 	text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
 	strbuf_addc(out, '\n');
+}
+
+/* Links that are not what they say. */
+static void print_proofs(const struct run_result *r, bool color, struct strbuf *out)
+{
+	VEC_FOREACH (p, &r->proofs.list) {
+		if (p->verdict != VERDICT_FAIL)
+			continue;
+		text_spaces(out, 4);
+		terminal_verdict(out, p->verdict, color, verdict_name(p->verdict));
+		strbuf_add(out, "  ");
+		proofs_describe(p, out);
+		strbuf_addc(out, '\n');
+	}
 }
 
 /* "+7.3 µs ±0.4 µs"; rates as shares of the base, since that is how a cost is read. */
@@ -363,9 +382,10 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	if (r->interrupted)
 		strbuf_add(out, "  interrupted: what follows is partial\n");
 	VEC_FOREACH (lab, &r->labs) {
-		print_lab(lab, out);
+		print_lab(r, lab, out);
 		print_choices(lab, out);
 	}
+	print_proofs(r, color, out);
 	strbuf_addc(out, '\n');
 	table_print(r, out);
 	strbuf_addc(out, '\n');

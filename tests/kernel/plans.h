@@ -4,7 +4,7 @@
 #define VPCLAB_TESTS_KERNEL_PLANS_H
 
 #include "core/base/file.h"
-#include "emulator/model/topology.h"
+#include "emulator/lab/load.h"
 #include "emulator/lab/lab.h"
 #include "emulator/plan/plan.h"
 #include "tests/kernel/sandbox.h"
@@ -21,6 +21,7 @@ static inline void make_plan(const char *path, struct lab_plan *p)
 	struct err err = ERR_INIT;
 	struct machine here;
 	autofree char *text = NULL;
+	struct load load;
 	size_t len;
 
 	sandbox_ok(&err, lab_measure_machine(&here, &err));
@@ -29,10 +30,9 @@ static inline void make_plan(const char *path, struct lab_plan *p)
 	o.machine.vlan = here.vlan;
 	problems_init(&p->problems);
 	sandbox_ok(&err, file_read(path, &text, &len, &err));
-	struct topology *t =
-	    topology_parse(&(struct topology_source){.main = {path, text, len}}, &p->problems);
-	topology_compile(t, &o, &p->wire, &p->problems);
-	topology_free(t);
+	load_topology(&(struct topology_source){.main = {path, text, len}}, &load, &p->problems);
+	topology_compile(load.topology, &o, &p->wire, &p->problems);
+	load_done(&load);
 	if (problems_count(&p->problems)) {
 		autostr struct strbuf s = {0};
 		problems_print(&p->problems, &s);

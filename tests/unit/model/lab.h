@@ -13,6 +13,7 @@
 
 #include "core/base/file.h"
 #include "emulator/model/topology.h"
+#include "tests/unit/needs.h"
 
 struct lab {
 	struct topology *t;
@@ -26,10 +27,10 @@ static inline void lab_init_with(struct lab *l, const char *text, const struct c
 	struct strbuf out = {0};
 
 	problems_init(&l->p);
-	l->t = topology_parse(&(struct topology_source){.main = {"lab.yaml", text, strlen(text)},
-							.sets = &set,
-							.n_sets = set ? 1 : 0},
-			      &l->p);
+	l->t = needs_parse((struct topology_source){.main = {"lab.yaml", text, strlen(text)},
+						    .sets = &set,
+						    .n_sets = set ? 1 : 0},
+			   &l->p);
 	topology_compile(l->t, o, &l->w, &l->p);
 	problems_print(&l->p, &out);
 	assert_string_equal(strbuf_text(&out), "");

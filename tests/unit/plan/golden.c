@@ -15,6 +15,7 @@
 
 #include "core/base/file.h"
 #include "emulator/plan/plan.h"
+#include "tests/unit/needs.h"
 
 #define TOPOLOGIES "topologies/"
 #define GOLDEN	   "tests/golden/plans/"
@@ -39,8 +40,8 @@ static void plan_topology(const struct variant *v, struct wire *w, struct plan *
 	if (file_read(path, &text, &len, &err))
 		fail_msg("%s", err.text);
 	problems_init(&problems);
-	t = topology_parse(
-	    &(struct topology_source){{path, text, len}, v->sets, v->n_sets, NULL, 0}, &problems);
+	t = needs_parse((struct topology_source){{path, text, len}, v->sets, v->n_sets, NULL, 0},
+			&problems);
 	if (!problems_count(&problems))
 		topology_compile(t, &o, w, &problems);
 	if (problems_count(&problems)) {

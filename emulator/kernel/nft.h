@@ -56,18 +56,6 @@ int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err
 /* The expressions of that rule. */
 void nft_arpreply_rule(const struct nft_arpreply *a, struct nftnl_rule *out);
 
-/*
- * Handles of a chain's rules, in order, as nft_replace_rule() takes them; -ENOENT when they are not
- * `n`. A rule that is replaced starts to count anew; those around it count on.
- */
-int nft_rule_handles(int fd, const struct nft_place *at, uint64_t *handles, size_t n,
-		     struct err *err);
-struct nft_rule_text {
-	const char *text, *comment; /* as nft_add_rule() takes them */
-};
-int nft_replace_rule(struct nft_tx *tx, const struct nft_place *at, uint64_t handle,
-		     const struct nft_rule_text *rule, struct err *err);
-
 int nft_delete_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err);
 int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *err); /* its rules */
 
@@ -77,6 +65,21 @@ struct nft_counter {
 /* Counter of each rule of a chain that has one, in order; -ENOENT when they are not `n`. */
 int nft_read_counters(int fd, const struct nft_place *at, struct nft_counter *out, size_t n,
 		      struct err *err);
+
+/* The rules of a chain as they are, in order; -ENOENT when they are not `n`. */
+struct nft_rule_now {
+	uint64_t handle;
+	struct nft_counter counter; /* zero where it has none */
+};
+int nft_read_rules(int fd, const struct nft_place *at, struct nft_rule_now *out, size_t n,
+		   struct err *err);
+
+/* A rule instead of the one with that handle. It starts to count anew; those around it count on. */
+struct nft_rule_text {
+	const char *text, *comment; /* as nft_add_rule() takes them */
+};
+int nft_replace_rule(struct nft_tx *tx, const struct nft_place *at, uint64_t handle,
+		     const struct nft_rule_text *rule, struct err *err);
 
 /* NFPROTO_… of a family's name, or -EINVAL with err set. */
 int nft_family(const char *name, struct err *err);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nft_handle: reads the handles of a chain's rules. Called by emulator/lab/change_inside.c. */
+/* nft_handle: reads handles and counters of a chain's rules. Called by lab/change_inside.c. */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <libnftnl/expr.h>
 #include <libnftnl/rule.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -8,9 +11,21 @@
 #include "emulator/kernel/nft.h"
 
 struct nft_handles {
-	uint64_t *out;
+	struct nft_rule_now *out;
 	size_t n, found;
 };
+
+static int nft_handle_expr(struct nftnl_expr *e, void *arg)
+{
+	struct nft_rule_now *now = arg;
+
+	if (strcmp(nftnl_expr_get_str(e, NFTNL_EXPR_NAME), "counter") == 0)
+		now->counter = (struct nft_counter){
+		    .packets = nftnl_expr_get_u64(e, NFTNL_EXPR_CTR_PACKETS),
+		    .bytes = nftnl_expr_get_u64(e, NFTNL_EXPR_CTR_BYTES),
+		};
+	return 0;
+}
 
 static int nft_handle_rule(const struct nlmsghdr *nlh, void *arg)
 {
@@ -18,18 +33,23 @@ static int nft_handle_rule(const struct nlmsghdr *nlh, void *arg)
 	struct nftnl_rule *r = nftnl_rule_alloc();
 
 	if (nftnl_rule_nlmsg_parse(nlh, r) == 0) {
-		if (h->found < h->n)
-			h->out[h->found] = nftnl_rule_get_u64(r, NFTNL_RULE_HANDLE);
+		if (h->found < h->n) {
+			struct nft_rule_now *now = &h->out[h->found];
+
+			*now = (struct nft_rule_now){.handle =
+							 nftnl_rule_get_u64(r, NFTNL_RULE_HANDLE)};
+			nftnl_expr_foreach(r, nft_handle_expr, now);
+		}
 		h->found++;
 	}
 	nftnl_rule_free(r);
 	return MNL_CB_OK;
 }
 
-int nft_rule_handles(int fd, const struct nft_place *at, uint64_t *handles, size_t n,
-		     struct err *err)
+int nft_read_rules(int fd, const struct nft_place *at, struct nft_rule_now *out, size_t n,
+		   struct err *err)
 {
-	struct nft_handles h = {.out = handles, .n = n};
+	struct nft_handles h = {.out = out, .n = n};
 	struct nl_batch batch = {0};
 	int family = nft_family(at->family, err);
 

@@ -46,17 +46,32 @@ static int open_nft(struct job *j, struct err *err)
 	return rc;
 }
 
+/* The text of a rule that counts on from there, so that no drop of before is forgotten. */
+static char *counting_on(const char *text, const struct nft_counter *from)
+{
+	const char *word = strstr(text, " counter ");
+	int head = word ? (int)(word - text) : 0;
+
+	if (!word)
+		return mem_strdup(text);
+	return mem_printf("%.*s counter packets %llu bytes %llu %s", head, text,
+			  (unsigned long long)from->packets, (unsigned long long)from->bytes,
+			  word + strlen(" counter "));
+}
+
 static int make_rule(struct job *j, const struct plan_change *c, struct err *err)
 {
 	const struct nft_place at = {c->op->nft.family, c->op->nft.table, c->op->nft.chain};
-	const struct nft_rule_text rule = {c->op->nft.text, c->op->nft.comment};
-	autofree uint64_t *handles = mem_zalloc(c->of * sizeof(*handles));
+	autofree struct nft_rule_now *now = mem_zalloc(c->of * sizeof(*now));
 	int rc = open_nft(j, err);
 
 	if (rc == 0)
-		rc = nft_rule_handles(j->nft_fd, &at, handles, c->of, err);
-
-	return rc ? rc : nft_replace_rule(&j->nft, &at, handles[c->place], &rule, err);
+		rc = nft_read_rules(j->nft_fd, &at, now, c->of, err);
+	if (rc)
+		return rc;
+	autofree char *text = counting_on(c->op->nft.text, &now[c->place].counter);
+	const struct nft_rule_text rule = {text, c->op->nft.comment};
+	return nft_replace_rule(&j->nft, &at, now[c->place].handle, &rule, err);
 }
 
 /*
@@ -258,6 +273,17 @@ static int put_back(const struct plan_diff *undo, const struct jobs *done, size_
 	return rc;
 }
 
+/* What could not be done, and that the lab is now neither. */
+static int unrecoverable(const struct err *second, struct err *err)
+{
+	autofree char *first = mem_strdup(err->text);
+
+	return err_fail(err, ENOTRECOVERABLE,
+			"%s; and what was changed before could not be put back (%s); the next "
+			"vpclab set puts the lab right",
+			first, second->text);
+}
+
 int change_apply(const struct plan_diff *diff, const struct plan_diff *undo, struct err *err)
 {
 	struct err second = ERR_INIT;
@@ -268,10 +294,7 @@ int change_apply(const struct plan_diff *diff, const struct plan_diff *undo, str
 	if (rc == 0)
 		rc = run_jobs(&jobs, &n, err);
 	if (rc && n && put_back(undo, &jobs, n, &second))
-		rc = err_fail(err, ENOTRECOVERABLE,
-			      "the change failed half-way and could not be taken back (%s); the "
-			      "next vpclab set puts the lab right",
-			      second.text);
+		rc = unrecoverable(&second, err);
 	jobs_done(&jobs);
 	return rc;
 }

@@ -221,7 +221,10 @@ static void nft_emit_set(const struct nft_stmt *s, struct nftnl_rule *out)
 {
 	bool meta = s->set.to.from == NFT_FROM_META;
 
-	nft_emit_immediate(out, NFT_REG_1, &s->set.value, sizeof(s->set.value));
+	if (s->set.hash.n)
+		nft_hash_emit(&s->set.hash, out);
+	else
+		nft_emit_immediate(out, NFT_REG_1, &s->set.value, sizeof(s->set.value));
 	struct nftnl_expr *e = nft_emit_new(out, meta ? "meta" : "ct");
 	nftnl_expr_set_u32(e, meta ? NFTNL_EXPR_META_KEY : NFTNL_EXPR_CT_KEY, s->set.to.key);
 	nftnl_expr_set_u32(e, meta ? NFTNL_EXPR_META_SREG : NFTNL_EXPR_CT_SREG, NFT_REG_1);
@@ -266,6 +269,12 @@ static void nft_emit_stmt(const struct nft_stmt *s, struct nftnl_rule *out, uint
 		break;
 	case NFT_STMT_SET:
 		nft_emit_set(s, out);
+		break;
+	case NFT_STMT_COUNT:
+		e = nft_emit_new(out, "connlimit");
+		nftnl_expr_set_u32(e, NFTNL_EXPR_CONNLIMIT_COUNT, s->count.most);
+		nftnl_expr_set_u32(e, NFTNL_EXPR_CONNLIMIT_FLAGS,
+				   s->count.over ? NFT_CONNLIMIT_F_INV : 0);
 		break;
 	case NFT_STMT_NOTRACK:
 		nft_emit_new(out, "notrack");

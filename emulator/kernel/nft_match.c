@@ -91,6 +91,7 @@ static const struct nft_field {
     {"meta", "oif", NULL, NFT_TYPE_IFINDEX, META(NFT_META_OIF, 4), 0, 0},
     {"meta", "iiftype", NULL, NFT_TYPE_IFTYPE, META(NFT_META_IIFTYPE, 2), 0, TELLS_IFTYPE},
     {"meta", "mark", NULL, NFT_TYPE_MARK, META(NFT_META_MARK, 4), 0, 0},
+    {"meta", "priority", NULL, NFT_TYPE_PRIORITY, META(NFT_META_PRIORITY, 4), 0, 0},
     {"meta", "length", NULL, NFT_TYPE_HOST32, META(NFT_META_LEN, 4), 0, 0},
     {"meta", "pkttype", NULL, NFT_TYPE_PKTTYPE, META(NFT_META_PKTTYPE, 1), 0, 0},
     {"meta", "nfproto", NULL, NFT_TYPE_NFPROTO, META(NFT_META_NFPROTO, 1), 0, TELLS_NFPROTO},
@@ -440,19 +441,23 @@ static int nft_match_right(struct nft_parser *p, const struct nft_field *f)
 	return 0;
 }
 
-/* "meta mark set 5", "ct mark set 5". */
+/* "meta mark set 5", "ct mark set 5", "meta priority set jhash ip saddr mod 4". */
 static int nft_match_assign(struct nft_parser *p, const struct nft_field *f)
 {
-	struct nft_value v;
+	struct nft_value v = {0};
+	struct nft_hash h = {0};
 
-	if (f->type != NFT_TYPE_MARK)
-		return nft_lex_error(&p->lex, "a comparison (only marks can be set)");
-	int rc = nft_match_value(p, f->type, &v);
+	if (f->type != NFT_TYPE_MARK && f->type != NFT_TYPE_PRIORITY)
+		return nft_lex_error(&p->lex, "a comparison (only mark and priority can be set)");
+	int rc = nft_lex_accept(&p->lex, "jhash");
+	if (rc >= 0)
+		rc = rc ? nft_hash_parse(p, &h) : nft_match_value(p, f->type, &v);
 	if (rc < 0)
 		return rc;
 	struct nft_stmt *s = VEC_ADD(&p->rule->arena, &p->rule->stmts);
 	s->kind = NFT_STMT_SET;
 	s->set.to = f->load;
+	s->set.hash = h;
 	memcpy(&s->set.value, v.first, sizeof(s->set.value));
 	return 0;
 }
@@ -526,19 +531,40 @@ static const struct nft_field *nft_match_start(const char *word, bool *head)
 	return NULL;
 }
 
-int nft_match_parse(struct nft_parser *p)
+/* The field that the current token starts; 0: none. */
+static int nft_match_field_words(struct nft_parser *p, const struct nft_field **f)
 {
 	bool head;
-	const struct nft_field *f = NULL;
 
+	*f = NULL;
 	if (p->lex.now.kind == NFT_WORD)
-		f = nft_match_start(p->lex.now.text, &head);
-	if (!f)
+		*f = nft_match_start(p->lex.now.text, &head);
+	if (!*f)
 		return 0;
 	int rc = nft_lex_next(&p->lex);
 	if (rc == 0 && head)
-		rc = nft_match_words(p, f->head, &f);
-	if (rc < 0)
+		rc = nft_match_words(p, (*f)->head, f);
+	return rc < 0 ? rc : 1;
+}
+
+int nft_match_field(struct nft_parser *p, struct nft_load *load)
+{
+	const struct nft_field *f;
+	int rc = nft_match_field_words(p, &f);
+
+	if (rc <= 0)
+		return rc;
+	*load = f->load;
+	rc = nft_match_need(p, f->need);
+	return rc < 0 ? rc : 1;
+}
+
+int nft_match_parse(struct nft_parser *p)
+{
+	const struct nft_field *f;
+	int rc = nft_match_field_words(p, &f);
+
+	if (rc <= 0)
 		return rc;
 	int assign = nft_lex_accept(&p->lex, "set");
 	if (assign < 0)

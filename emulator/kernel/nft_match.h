@@ -24,6 +24,15 @@ int nft_match_parse(struct nft_parser *p);
 int nft_match_need_network(struct nft_parser *p, uint16_t ethertype);
 int nft_match_need_transport(struct nft_parser *p, int protocol);
 
+/*
+ * Reads the words of a field ("ip saddr") and adds what they depend on; *load is then how to get
+ * it. 1; 0: the current token starts no field.
+ */
+int nft_match_field(struct nft_parser *p, struct nft_load *load);
+
+/* "jhash" is read: its fields, modulus, seed and offset (nft_hash.c). */
+int nft_hash_parse(struct nft_parser *p, struct nft_hash *h);
+
 /* Reads the current token as a value of the type, and steps over it. */
 int nft_match_value(struct nft_parser *p, enum nft_type type, struct nft_value *v);
 

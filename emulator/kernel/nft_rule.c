@@ -513,6 +513,28 @@ static const struct {
     {"comment", nft_rule_comment},
 };
 
+/* "ct count [over] N"; 0: the current token does not start that. */
+static int nft_rule_count(struct nft_parser *p)
+{
+	struct nft_lex ahead = p->lex;
+	uint64_t n;
+
+	if (!nft_lex_is(&ahead, "ct") || nft_lex_next(&ahead) < 0 || !nft_lex_is(&ahead, "count"))
+		return 0;
+	p->lex = ahead;
+	int rc = nft_lex_next(&p->lex);
+	int over = rc < 0 ? rc : nft_lex_accept(&p->lex, "over");
+	rc = over < 0 ? over : nft_rule_number(p, &n);
+	if (rc < 0)
+		return rc;
+	if (n > UINT32_MAX)
+		return nft_lex_error(&p->lex, "a smaller number");
+	struct nft_stmt *s = nft_rule_add(p, NFT_STMT_COUNT);
+	s->count.most = (uint32_t)n;
+	s->count.over = over;
+	return 1;
+}
+
 static int nft_rule_statement(struct nft_parser *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(nft_statements); i++) {
@@ -522,7 +544,9 @@ static int nft_rule_statement(struct nft_parser *p)
 		if (rc)
 			return nft_statements[i].parse(p);
 	}
-	int rc = nft_match_parse(p);
+	int rc = nft_rule_count(p);
+	if (rc == 0)
+		rc = nft_match_parse(p);
 	return rc == 0 ? nft_lex_error(&p->lex, "a comparison or a statement") : rc;
 }
 

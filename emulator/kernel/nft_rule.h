@@ -13,8 +13,8 @@
  * - merging: comparisons of adjacent header fields become one (nft_merge.c).
  *
  * What is not understood is an error with its column. Not understood are: named sets, maps, vmaps,
- * concatenations, bit operations, service names, logging and everything else that no lab of ours
- * writes.
+ * concatenations but in a hash, bit operations, service names, logging and everything else that no
+ * lab of ours writes.
  */
 #ifndef VPCLAB_KERNEL_NFT_RULE_H
 #define VPCLAB_KERNEL_NFT_RULE_H
@@ -73,7 +73,8 @@ enum nft_stmt_kind {
 	NFT_STMT_REDIRECT,
 	NFT_STMT_DUP,
 	NFT_STMT_FWD,
-	NFT_STMT_SET, /* meta or ct mark set N */
+	NFT_STMT_SET,	/* meta or ct mark set N, meta priority set 1:10, … set jhash … */
+	NFT_STMT_COUNT, /* ct count [over] N */
 	NFT_STMT_NOTRACK,
 };
 
@@ -87,6 +88,15 @@ struct nft_nat {
 	int type, family;	     /* NFT_NAT_…, NFPROTO_… */
 	struct nft_value addr, port; /* len 0: none */
 	uint32_t flags;		     /* NF_NAT_RANGE_… */
+};
+
+#define NFT_HASH_LOADS 8
+
+struct nft_hash { /* jhash of header fields; n 0: none */
+	struct nft_load loads[NFT_HASH_LOADS];
+	unsigned n;
+	uint32_t modulus, seed, offset;
+	bool seeded; /* else the kernel chooses a seed */
 };
 
 struct nft_stmt {
@@ -110,7 +120,12 @@ struct nft_stmt {
 		struct {
 			struct nft_load to; /* only from and key */
 			uint32_t value;
+			struct nft_hash hash; /* instead of the value */
 		} set;
+		struct {
+			uint32_t most;
+			bool over;
+		} count;
 	};
 };
 
@@ -134,6 +149,9 @@ void nft_rule_done(struct nft_rule *rule);
  * in the order of their lookups; *set_id is advanced.
  */
 void nft_emit(const struct nft_rule *rule, struct nftnl_rule *out, uint32_t *set_id);
+
+/* Adds what computes a hash into NFT_REG_1 (nft_hash.c). Called by nft_emit(). */
+void nft_hash_emit(const struct nft_hash *h, struct nftnl_rule *out);
 
 /* Merges comparisons of adjacent header fields. Called by nft_rule_compile(). */
 void nft_merge(struct nft_rule *rule);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/if_ether.h>
@@ -33,6 +34,7 @@ const struct nft_type_info nft_types[NFT_TYPE_COUNT] = {
     [NFT_TYPE_BYTE] = {"a number up to 255", 1, 4, true, false},
     [NFT_TYPE_SHORT] = {"a number up to 65535", 2, 4, true, false},
     [NFT_TYPE_MARK] = {"a mark", 4, 19, false, false},
+    [NFT_TYPE_PRIORITY] = {"a priority such as 1:10", 4, 23, false, false},
     [NFT_TYPE_HOST32] = {"a number", 4, 4, false, false},
     [NFT_TYPE_IFNAME] = {"an interface name", IFNAMSIZ, 41, false, false},
     [NFT_TYPE_IFINDEX] = {"an interface that exists", 4, 20, false, false},
@@ -143,6 +145,20 @@ static int nft_value_ip(enum nft_type type, const char *text, uint8_t *bytes)
 	return inet_pton(family, text, bytes) == 1 ? 0 : -EINVAL;
 }
 
+/* A class of traffic control as tc writes it. */
+static int nft_value_priority(const char *text, uint8_t *bytes)
+{
+	unsigned major, minor;
+	uint32_t id;
+	int used = 0;
+
+	if (sscanf(text, "%4x:%4x%n", &major, &minor, &used) != 2 || text[used])
+		return -EINVAL;
+	id = major << 16 | minor;
+	memcpy(bytes, &id, sizeof(id));
+	return 0;
+}
+
 static int nft_value_single(enum nft_type type, const char *text, const struct nft_names *names,
 			    uint8_t *bytes)
 {
@@ -159,6 +175,8 @@ static int nft_value_single(enum nft_type type, const char *text, const struct n
 			return -EINVAL;
 		memcpy(bytes, mac.bytes, sizeof(mac.bytes));
 		return 0;
+	case NFT_TYPE_PRIORITY:
+		return nft_value_priority(text, bytes);
 	case NFT_TYPE_IFINDEX:
 		index = names->ifindex(names->arg, text);
 		if (index < 0)

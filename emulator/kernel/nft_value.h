@@ -25,7 +25,8 @@ enum nft_type {
 	NFT_TYPE_BYTE,
 	NFT_TYPE_SHORT, /* 16 bits of a header */
 	NFT_TYPE_MARK,
-	NFT_TYPE_HOST32, /* 32 bits in host order */
+	NFT_TYPE_PRIORITY, /* of traffic control: 1:10, hexadecimal */
+	NFT_TYPE_HOST32,   /* 32 bits in host order */
 	NFT_TYPE_IFNAME,
 	NFT_TYPE_IFINDEX,
 	NFT_TYPE_IFTYPE,

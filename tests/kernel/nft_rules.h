@@ -234,6 +234,30 @@ static const struct rule_text {
      "ct state new tcp dport 22 ip saddr { 10.0.0.0/8, 192.168.0.0/16 } limit rate 10/second burst "
      "20 packets counter accept comment \"ssh in\""},
     {"netdev", "ingress", "meta mark set 5 fwd to \"lo\""},
+    {"netdev", "ingress", "meta mark 5 counter fwd to \"lo\""},
+    {"netdev", "ingress", "meta priority set 1:10"},
+    {"netdev", "ingress", "meta priority 1:100 counter"},
+    {"netdev", "ingress",
+     "meta protocol ip meta priority set jhash ip saddr . ip daddr mod 4 seed 0x1 offset 65792"},
+    {"netdev", "ingress",
+     "meta protocol ip meta l4proto != icmp meta priority set jhash ip saddr . ip daddr . th sport "
+     ". th dport mod 4 seed 0x1 offset 65792"},
+    {"netdev", "ingress",
+     "meta protocol ip6 meta priority set jhash ip6 saddr . ip6 daddr mod 256 seed 0x1 offset "
+     "65792"},
+    {"netdev", "ingress",
+     "meta protocol ip6 meta l4proto != ipv6-icmp meta priority set jhash ip6 saddr . ip6 daddr . "
+     "th sport . th dport mod 4 seed 0x1 offset 65792"},
+    {"netdev", "ingress",
+     "meta priority set jhash ip saddr . ip daddr . udp sport . udp dport mod 4 seed 0x1 offset "
+     "65552"},
+    {"netdev", "ingress", "meta mark set jhash tcp dport . ether saddr mod 16 seed 0x5"},
+    {"ip", "input",
+     "ip saddr 10.0.0.1 meta mark set jhash ip saddr mod 2 seed 0x7 offset 3 accept"},
+    {"inet", "input", "ct state new ct count over 5 counter drop"},
+    {"inet", "input", "ct count 7 accept"},
+    {"inet", "input", "udp dport 53 ct count over 100 reject"},
+    {"netdev", "ingress", "limit rate over 1000/second burst 50 packets counter drop"},
     {"netdev", "ingress", "ether saddr 02:00:00:00:00:01 ip saddr 10.0.0.1 drop"},
     {"netdev", "ingress", "ether saddr 02:00:00:00:00:01 arp operation request drop"},
     {"netdev", "ingress", "ether saddr 02:00:00:00:00:01 icmp type echo-request drop"},

@@ -61,7 +61,7 @@ static void refuses(void **state)
 	    {NFPROTO_IPV4, "ct state != established,related", "expected one state only after !="},
 	    {NFPROTO_IPV4, "ct state happy", "column 10: expected a connection state"},
 	    {NFPROTO_IPV4, "dup to \"tap0\"", "only netdev chains"},
-	    {NFPROTO_IPV4, "ip ttl set 5", "only marks can be set"},
+	    {NFPROTO_IPV4, "ip ttl set 5", "only mark and priority can be set"},
 	    {NFPROTO_IPV4, "iifname \"name-of-16-bytes\"",
 	     "column 9: expected an interface name, found 'name-of-16-bytes'"},
 	    {NFPROTO_IPV4, "iifname \"eth0", "column 9: string without end"},

@@ -148,6 +148,7 @@ void losses_of(const struct losses_at *at, const struct account *between, struct
 struct sums { /* of the way of the data */
 	int64_t lost, duplicated, waiting, corrupted;
 	int64_t others; /* entered a link and can be no packet of the flow */
+	int64_t kept;	/* handed to the sender's system, and never on the first link */
 };
 
 static struct sums sum_up(const struct losses_at *at, const struct account *between,
@@ -156,6 +157,7 @@ static struct sums sum_up(const struct losses_at *at, const struct account *betw
 	struct sums s = {0};
 	struct crossings c;
 	int64_t flow = f->sent;
+	bool first = true;
 
 	find_crossings(at, &c);
 	VEC_FOREACH (x, &c.v) {
@@ -166,6 +168,9 @@ static struct sums sum_up(const struct losses_at *at, const struct account *betw
 			continue;
 		if (d->entered > flow)
 			s.others += d->entered - flow;
+		else if (first)
+			s.kept = flow - d->entered;
+		first = false;
 		flow += d->duplicated - account_lost(d);
 		s.lost += account_lost(d);
 		s.duplicated += d->duplicated;
@@ -235,6 +240,7 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 	int64_t gap = f->sent + s.duplicated - s.lost - s.waiting - f->arrived;
 	int64_t unread = f->arrived - f->delivered - f->socket;
 	struct loss as = {.cause = "corrupted", .where = f->to};
+	const struct loss kept = {.cause = "never left", .where = f->from};
 
 	out->followed = true;
 	out->sent = f->sent;
@@ -245,6 +251,7 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 		gap = 0;
 	}
 	gap = explain_by_nodes(at, between, gap, arena, out);
+	gap = explain(gap, s.kept, &kept, arena, out); /* nobody answered ARP, as a rule */
 	if (gap > 0) { /* a flipped bit in a header: nobody knows it as a packet of the flow */
 		int64_t rest = explain(gap, s.corrupted, &as, arena, out);
 

@@ -216,6 +216,15 @@ static void read_rules(const struct walk *walk, int dev, unsigned mark, struct r
 	}
 }
 
+int64_t account_ruled_out(const struct account_map *m, const json_t *snapshot, int dev)
+{
+	struct walk walk = {m, m->w, snapshot, NULL};
+	struct rule_losses r;
+
+	read_rules(&walk, dev, NO_MARK, &r);
+	return r.sum;
+}
+
 static void lose_by_rules(const struct walk *walk, struct account_direction *d, int dev,
 			  const struct rule_losses *r)
 {
@@ -392,24 +401,44 @@ static void lose_at_node(const struct walk *walk, struct account *out, int node,
 					  node, packets};
 }
 
+/* Drops of rules that are not about one device's arrivals, one chain; gives their sum. */
+static int64_t walk_chain(const struct walk *walk, const struct wire_nft_chain *c,
+			  struct account *out)
+{
+	int64_t sum = 0;
+	int counting = 0;
+
+	VEC_FOREACH (rule, &c->rules) {
+		if (!strstr(rule->text, "counter"))
+			continue;
+		int nth = counting++;
+		if (!strstr(rule->text, "drop"))
+			continue;
+		int64_t n = rule_packets(walk, c, nth);
+		autofree char *what = mem_printf("%s %s", c->table, c->chain);
+		sum += n;
+		if (out)
+			lose_at_node(walk, out, c->node, cause_of_rule(rule->text), what, n);
+	}
+	return sum;
+}
+
 static void walk_rules(const struct walk *walk, struct account *out)
 {
-	VEC_FOREACH (c, &walk->w->nft) {
-		int counting = 0;
+	VEC_FOREACH (c, &walk->w->nft)
+		if (!str_eq(c->family, "netdev"))
+			walk_chain(walk, c, out);
+}
 
-		if (str_eq(c->family, "netdev"))
-			continue;
-		VEC_FOREACH (rule, &c->rules) {
-			if (!strstr(rule->text, "counter"))
-				continue;
-			int nth = counting++;
-			if (!strstr(rule->text, "drop"))
-				continue;
-			autofree char *what = mem_printf("%s %s", c->table, c->chain);
-			lose_at_node(walk, out, c->node, cause_of_rule(rule->text), what,
-				     rule_packets(walk, c, nth));
-		}
-	}
+int64_t account_refused(const struct account_map *m, const json_t *snapshot, int node)
+{
+	struct walk walk = {m, m->w, snapshot, NULL};
+	int64_t sum = 0;
+
+	VEC_FOREACH (c, &m->w->nft)
+		if (c->node == node && !str_eq(c->family, "netdev"))
+			sum += walk_chain(&walk, c, NULL);
+	return sum;
 }
 
 /* Packets for which nobody in the node had a use, beyond those that never came (see refused). */

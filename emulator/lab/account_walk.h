@@ -50,6 +50,11 @@ bool account_meets(const char *rule, unsigned mark);
 /* Fills `out`, which is empty, from a reading as count_snapshot() gives it. */
 void account_walk(const struct wire *w, const json_t *snapshot, struct account *out);
 
+/* Packets that rules and policers dropped of what a device received, and rules elsewhere in a node;
+ * since the lab is up. */
+int64_t account_ruled_out(const struct account_map *m, const json_t *snapshot, int dev);
+int64_t account_refused(const struct account_map *m, const json_t *snapshot, int node);
+
 /* Adds to the packets lost for a cause at a place (texts are copied); nothing for 0. */
 void account_lose(struct arena *arena, struct account_direction *d, const struct account_loss *l);
 

@@ -60,11 +60,11 @@ int count_remove(const struct count_at *at, struct err *err);
  *    "relays": {LINK: what relay_ask() gives for "stats", or null when it does not answer},
  *    "nodes": {NODE: {"at_ns": …,
  *      "devices": {DEV: {"rx_packets", "rx_bytes", "rx_dropped", "rx_multicast", "tx_packets",
- *                        "tx_bytes", "tx_dropped",
+ *                        "tx_bytes", "tx_dropped", "speed_mbps",
  *                        "qdiscs": [{"kind", "handle", "parent", "sent_packets", "sent_bytes",
  *                                    "dropped", "overlimits", "backlog_packets",
  *                                    "backlog_bytes"}],   parent: "root", "ingress" or "1:10"
- *                        "classes": the same with "id" for "handle"}},
+ *                        "classes": the same with "id" and "leaf" for "handle"}},
  *      "rules": [{"family", "table", "chain", "number", "drops", "comment", "packets",
  *                 "bytes"}],             those that count; number: which of them in its chain
  *      "udp": {"in_errors", "rcvbuf_errors", "no_ports"},     IPv4 and IPv6 together

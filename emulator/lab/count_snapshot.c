@@ -21,6 +21,9 @@
 #include "emulator/kernel/nft_tally.h"
 #include "emulator/kernel/nl.h"
 #include "emulator/lab/count_inside.h"
+#include "emulator/lab/relays.h"
+
+#define COUNT_VETH_MBPS 10000
 
 int count_write(json_t *j, int out_fd, struct err *err)
 {
@@ -43,6 +46,20 @@ json_t *count_link(const struct dump_link *l)
 	    "tx_bytes", (json_int_t)s->tx_bytes, "tx_dropped", (json_int_t)s->tx_dropped);
 }
 
+/* As the kernel says it of veths (veth_get_link_ksettings()) and of bridges with ports
+ * (br_get_link_ksettings()); 0: it says nothing. */
+static int64_t count_speed(const struct dump *d, const struct dump_link *l)
+{
+	if (!strcmp(l->kind, "veth"))
+		return COUNT_VETH_MBPS;
+	if (strcmp(l->kind, "bridge") != 0)
+		return 0;
+	VEC_FOREACH (port, &d->links)
+		if (port->master == l->ifindex && !strcmp(port->kind, "veth"))
+			return COUNT_VETH_MBPS;
+	return 0;
+}
+
 /* "root", "ingress" or "1:10", as tc says it. */
 static const char *count_tc_id(char text[16], uint32_t id)
 {
@@ -54,26 +71,59 @@ static const char *count_tc_id(char text[16], uint32_t id)
 	return text;
 }
 
-static json_t *count_qdisc(const struct dump_qdisc *q)
+static json_t *count_tc(const struct dump_qdisc *q)
 {
-	char handle[16], parent[16];
+	char parent[16];
 
-	snprintf(handle, sizeof(handle), "%x:", q->handle >> 16);
-	return json_pack(
-	    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", q->kind ? q->kind : "",
-	    "handle", handle, "parent", count_tc_id(parent, q->parent), "sent_packets",
-	    (json_int_t)q->packets, "sent_bytes", (json_int_t)q->bytes, "dropped",
-	    (json_int_t)q->dropped, "overlimits", (json_int_t)q->overlimits, "backlog_packets",
-	    (json_int_t)q->backlog_packets, "backlog_bytes", (json_int_t)q->backlog_bytes);
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "kind", q->kind ? q->kind : "",
+			 "parent", count_tc_id(parent, q->parent), "sent_packets",
+			 (json_int_t)q->packets, "sent_bytes", (json_int_t)q->bytes, "dropped",
+			 (json_int_t)q->dropped, "overlimits", (json_int_t)q->overlimits,
+			 "backlog_packets", (json_int_t)q->backlog_packets, "backlog_bytes",
+			 (json_int_t)q->backlog_bytes);
 }
 
 static json_t *count_qdiscs(const struct dump *d, int ifindex)
 {
 	json_t *out = json_array();
 
-	VEC_FOREACH (q, &d->qdiscs)
-		if (q->ifindex == ifindex)
-			json_array_append_new(out, count_qdisc(q));
+	VEC_FOREACH (q, &d->qdiscs) {
+		json_t *j;
+
+		if (q->ifindex != ifindex)
+			continue;
+		j = count_tc(q);
+		json_object_set_new(j, "handle", json_sprintf("%x:", q->handle >> 16));
+		json_array_append_new(out, j);
+	}
+	return out;
+}
+
+/* A class that no other is below: it has a queue of its own. */
+static bool count_is_leaf(const struct dump *d, const struct dump_qdisc *class)
+{
+	VEC_FOREACH (c, &d->classes)
+		if (c->ifindex == class->ifindex && c->parent == class->handle)
+			return false;
+	return true;
+}
+
+static json_t *count_classes(const struct dump *d, int ifindex)
+{
+	json_t *out = json_array();
+	char id[16];
+
+	VEC_FOREACH (c, &d->classes) {
+		json_t *j;
+
+		/* TBF shows its child as a class, which counts nothing. */
+		if (c->ifindex != ifindex || !c->kind || strcmp(c->kind, "htb") != 0)
+			continue;
+		j = count_tc(c);
+		json_object_set_new(j, "id", json_string(count_tc_id(id, c->handle)));
+		json_object_set_new(j, "leaf", json_boolean(count_is_leaf(d, c)));
+		json_array_append_new(out, j);
+	}
 	return out;
 }
 
@@ -208,6 +258,8 @@ static int count_node(const char *name, json_t *nodes, struct err *err)
 		rc = dump_links(ns.rt, &d, err);
 	if (rc == 0)
 		rc = dump_qdiscs(ns.rt, &d, err);
+	if (rc == 0)
+		rc = dump_classes(ns.rt, &d, err);
 	json_object_set_new(node, "at_ns", json_integer(clock_now_ns()));
 	if (rc == 0)
 		rc = count_rules(node, err);
@@ -215,6 +267,8 @@ static int count_node(const char *name, json_t *nodes, struct err *err)
 		rc = count_sockets(node, err);
 	VEC_FOREACH (l, &d.links) {
 		json_t *dev = count_link(l);
+		json_object_set_new(dev, "speed_mbps", json_integer(count_speed(&d, l)));
+		json_object_set_new(dev, "classes", count_classes(&d, l->ifindex));
 		json_object_set_new(dev, "qdiscs", count_qdiscs(&d, l->ifindex));
 		json_object_set_new(devices, l->name, dev);
 	}
@@ -262,6 +316,26 @@ static int count_all_nodes(json_t *nodes, struct err *err)
 	return rc;
 }
 
+/* One that does not answer has ended: then its link says so by a hole. */
+static json_t *count_relays(const struct wire *w)
+{
+	json_t *out = json_object(), *command = json_pack("{s:s}", "get", "stats");
+
+	for (size_t i = 0; w && i < w->links.n; i++) {
+		const struct wire_link *l = &w->links.v[i];
+		struct err ignored = ERR_INIT;
+		json_t *answer = NULL;
+
+		if (l->engine != IMPAIR_RELAY)
+			continue;
+		if (relays_ask(l->name, command, &answer, &ignored) < 0)
+			answer = json_null();
+		json_object_set_new(out, l->name, answer);
+	}
+	json_decref(command);
+	return out;
+}
+
 int count_inside_snapshot(void *arg, int out_fd, struct err *err)
 {
 	const struct count_request *r = arg;
@@ -279,5 +353,6 @@ int count_inside_snapshot(void *arg, int out_fd, struct err *err)
 		json_decref(out);
 		return rc;
 	}
+	json_object_set_new(out, "relays", count_relays(r->wire));
 	return count_write(out, out_fd, err);
 }

@@ -177,6 +177,7 @@ void *vec_grow(struct arena *a, void *v, size_t *n, size_t *cap, size_t item)
 		v = bigger;
 		*cap = more;
 	}
+	memset((char *)v + *n * item, 0, item); /* there was one before, if n was set back */
 	(*n)++;
 	return v;
 }

@@ -12,7 +12,7 @@
 #include "core/cli/data.h"
 #include "core/cli/print.h"
 #include "core/cli/command.h"
-#include "core/harness/scenario.h"
+#include "core/harness/schedule.h"
 #include "emulator/lab/load.h"
 
 struct validate_options {
@@ -31,6 +31,8 @@ static void check_topology(const struct topology_source *src, const struct scena
 		topology_compile(load.topology, &o, &w, p);
 		if (scenario && !problems_count(p))
 			scenario_check(scenario, &w, p);
+		if (scenario && !problems_count(p))
+			schedule_check(scenario, src, &o, &w, p);
 		wire_done(&w);
 	}
 	load_done(&load);

@@ -163,13 +163,14 @@ struct engine_ends {
  * Drives one measurement: sends specs, connects the client to `server`, starts both, collects. Hard
  * deadline: duration + warm-up + 10 s (throughput: also the time file_size needs at 1 Mbit/s). The
  * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
- * installed there), on_interval with each interval of the headline's side. A worker that fails or
- * dies is an error that names it; the other one is told to stop and given 1 s for it. *out is
- * written on success only. The descriptors stay the caller's.
+ * installed there), on_start right after "start", on_interval with each interval of the headline's
+ * side. A worker that fails or dies is an error that names it; the other one is told to stop and
+ * given 1 s for it. *out is written on success only. The descriptors stay the caller's.
  */
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);
 	void (*on_interval)(void *arg, const json_t *interval);
+	void (*on_start)(void *arg, int64_t window_ns); /* when the window will begin, or NULL */
 	void *arg;
 	int stop_fd; /* readable: end early, partial result; 0 or -1 = none; borrowed */
 };

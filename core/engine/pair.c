@@ -319,6 +319,8 @@ static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 		return r;
 	int64_t start = clock_now_ns() + PAIR_LEAD_NS + p->spec->streams * PAIR_LEAD_STREAM_NS;
 	r = pair_start(p, start, err);
+	if (!r && p->hooks && p->hooks->on_start)
+		p->hooks->on_start(p->hooks->arg, start + p->spec->warmup_ns);
 	return r ? r : pair_collect(p, start, err);
 }
 

@@ -24,6 +24,7 @@
 #include "core/harness/counters.h"
 #include "core/harness/losses.h"
 #include "core/harness/queues.h"
+#include "core/harness/schedule_run.h"
 
 enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1, UDP_MAX = 65507 };
 
@@ -39,7 +40,8 @@ struct attempt {
 	struct path path, back;
 	struct account links; /* the ledger of both ways before the traffic */
 	bool links_read;
-	struct proc proc[2]; /* client, server */
+	struct schedule_run *schedule; /* NULL: nothing changes */
+	struct proc proc[2];	       /* client, server */
 	int fd[2];
 	bool started[2];
 	struct counters *counters;
@@ -142,6 +144,10 @@ int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, s
 		path_done(&back);
 	}
 	path_done(&forward);
+	if (s->schedule && s->schedule->changes.n) {
+		out->known = false;
+		snprintf(out->unknown, sizeof(out->unknown), "links change while it runs");
+	}
 	return r;
 }
 
@@ -276,6 +282,14 @@ static void on_interval(void *arg, const json_t *interval)
 	}
 	if (a->s->tick)
 		a->s->tick(a->s->arg);
+}
+
+static void on_start(void *arg, int64_t window_ns)
+{
+	struct attempt *a = arg;
+
+	if (a->schedule)
+		schedule_run_start(a->schedule, window_ns);
 }
 
 static void subtract(struct truth_counter *a, const struct truth_counter *b)
@@ -540,6 +554,7 @@ static int measure(struct attempt *a, struct engine_result *result, struct err *
 	struct engine_hooks hooks = {
 	    .on_connected = on_connected,
 	    .on_interval = on_interval,
+	    .on_start = on_start,
 	    .arg = a,
 	};
 	int r = engine_pair(&a->spec, address_of(a->to, a->s->family), &ends, &hooks, result, err);
@@ -563,6 +578,7 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 {
 	struct attempt a = {.s = s, .spec = s->engine};
 	struct run_sample sample = {0};
+	struct err late = ERR_INIT; /* of a schedule whose measurement failed anyway */
 	int r;
 
 	if (attempt_interrupted())
@@ -575,7 +591,11 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	for (int side = 0; side < 2 && !r; side++)
 		r = start_worker(&a, side, err);
 	if (!r)
+		r = schedule_run_open(s->lab, s->schedule, &a.schedule, err);
+	if (!r)
 		r = measure(&a, &sample.engine, err);
+	if (schedule_run_close(a.schedule, arena, &sample, r ? &late : err) && !r)
+		r = -err->code;
 	if (!r) {
 		assess(&a, arena, &sample);
 		sample.index = out->index;

@@ -17,7 +17,8 @@ struct attempt_spec {
 	struct engine_spec engine;
 	double idle_busy; /* CPUs busy when nothing is measured */
 	int64_t slip_ns;
-	void (*tick)(void *arg); /* at each interval, or NULL */
+	const struct scenario_schedule *schedule; /* NULL or empty: nothing changes meanwhile */
+	void (*tick)(void *arg);		  /* at each interval, or NULL */
 	void *arg;
 };
 
@@ -35,8 +36,8 @@ int64_t attempt_frame_payload(int64_t frame, int family);
  */
 void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec);
 
-/* What the model says; out->known is false when it says nothing (no shaper, request/response). An
- * error is that of path_find(). */
+/* What the model says; out->known is false when it says nothing (no shaper, request/response, links
+ * that change meanwhile). An error is that of path_find(). */
 int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err);
 
 /* Fills `out` but for index and started_ns; texts in `arena`. On an error `out` is not touched. */

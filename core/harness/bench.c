@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/units.h"
+#include "core/harness/schedule.h"
 
 #define IDLE_NS (400 * NSEC_PER_MSEC)
 
@@ -55,6 +56,14 @@ static int compile(struct bench *b, bool unshaped, struct problems *p, struct er
 	lab->compiled = true;
 	if (!problems_count(p))
 		scenario_check(b->s, &lab->wire, p);
+	if (!problems_count(p) && !unshaped)
+		schedule_check(b->s,
+			       &(struct topology_source){.main = {b->s->topology, b->text, b->len},
+							 .sets = b->s->sets.v,
+							 .n_sets = b->s->sets.n,
+							 .files = b->load.files.v,
+							 .n_files = b->load.files.n},
+			       &o, &lab->wire, p);
 	if (problems_count(p))
 		return err_input(err, "%s cannot be run as it is", b->s->file);
 	return 0;

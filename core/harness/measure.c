@@ -53,6 +53,7 @@ static const struct key keys[] = {
     {"family", EVERY, VALUE_OTHER, 0, 0, 0},
     {"cpus", EVERY, VALUE_OTHER, 0, 0, 0},
     {"repeat", EVERY, VALUE_OTHER, 0, 0, 0},
+    {"schedule", EVERY, VALUE_OTHER, 0, 0, 0}, /* scenario.c reads it */
 };
 
 static int out_of_range(const struct key *key, const char *text, struct err *err)

@@ -16,6 +16,14 @@
 #include "core/stats/summary.h"
 #include "emulator/lab/lab.h"
 
+struct run_change { /* of a link, by the schedule; times since the window began */
+	int64_t asked_ns;
+	int64_t done_ns;  /* when it was so; -1: the run ended before */
+	const char *link; /* as the scenario names it */
+	const char *text; /* "rate=5mbit ab.delay=1ms" */
+	const char *what; /* what became of it, a line a direction; "": nothing changed */
+};
+
 struct run_sample {	    /* one run of one measurement on one path */
 	int index;	    /* of this measurement and path, from 1 */
 	const char *error;  /* NULL: it worked; else nothing below counts */
@@ -35,6 +43,7 @@ struct run_sample {	    /* one run of one measurement on one path */
 	double cpu_per_packet_ns;
 	const char *cpu_missing; /* why it is NAN, or NULL */
 	struct losses losses;	 /* on the way of the data and of the answers */
+	VEC(struct run_change) changes;
 };
 
 struct run_cell { /* one measurement on one path */

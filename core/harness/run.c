@@ -111,6 +111,7 @@ static void specify(struct runner *run, const struct scenario_measure *m, int pa
 	    .engine = m->spec,
 	    .idle_busy = run->idle_busy,
 	    .slip_ns = run->r->machine.model.slip_ns,
+	    .schedule = scenario_schedule_of(run->s, m),
 	    .tick = show,
 	    .arg = run,
 	};
@@ -290,6 +291,7 @@ static void find_ceiling(struct runner *run, struct run_cell *c)
 
 	if (m.spec.test == TEST_THROUGHPUT)
 		engine_spec_default(&m.spec, TEST_TCP_STREAM);
+	m.unshaped = true;
 	m.spec.rate_bps = m.spec.rate_pps = 0;
 	m.spec.duration_ns = NSEC_PER_SEC;
 	m.spec.warmup_ns = 200 * NSEC_PER_MSEC;

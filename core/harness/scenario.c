@@ -16,6 +16,7 @@
 #include "core/base/units.h"
 #include "core/base/yaml.h"
 #include "core/harness/measure.h"
+#include "core/harness/schedule.h"
 #include "core/harness/sentence.h"
 #include "emulator/model/path.h"
 
@@ -87,6 +88,16 @@ const char *scenario_quantity_name(const struct scenario *s, const struct scenar
 	else
 		snprintf(buf, size, "%s.%s", m->name, q->metric->name);
 	return buf;
+}
+
+const struct scenario_schedule *scenario_schedule_of(const struct scenario *s,
+						     const struct scenario_measure *m)
+{
+	static const struct scenario_schedule none;
+
+	if (m->unshaped)
+		return &none;
+	return m->schedule.given ? &m->schedule : &s->schedule;
 }
 
 double scenario_reference(const struct scenario *s, int measure, const struct metric *m, int path)
@@ -166,6 +177,9 @@ static void read_measures(struct scenario *s, const struct yaml_node *root, stru
 		m.at = pair->key_at;
 		m.at.file = s->file;
 		measure_parse(pair->value, &m, p);
+		if (pair->value->kind == YAML_MAP)
+			schedule_parse(yaml_get(pair->value, "schedule"), s->file, &s->arena,
+				       &m.schedule, p);
 		*VEC_ADD(&s->arena, &s->measures) = m;
 	}
 	if (!map->pairs.n)
@@ -365,9 +379,9 @@ static void read_texts(struct scenario *s, const struct yaml_node *root, struct 
 
 static void read_root(struct scenario *s, const struct yaml_node *root, struct problems *p)
 {
-	static const char *const keys[] = {"version", "name",	 "title",     "topology",
-					   "set",     "repeat",	 "paths",     "measure",
-					   "expect",  "compare", "reference", "lesson"};
+	static const char *const keys[] = {"version", "name",	   "title", "topology", "set",
+					   "repeat",  "schedule",  "paths", "measure",	"expect",
+					   "compare", "reference", "lesson"};
 
 	yaml_check_keys(root, "scenario", keys, ARRAY_SIZE(keys), p);
 	check_version(root, p);
@@ -375,6 +389,7 @@ static void read_root(struct scenario *s, const struct yaml_node *root, struct p
 	read_topology(s, root, p);
 	read_sets(s, root, p);
 	measure_parse_repeat(yaml_get(root, "repeat"), &s->repeat, p);
+	schedule_parse(yaml_get(root, "schedule"), s->file, &s->arena, &s->schedule, p);
 	read_paths(s, root, p);
 	read_measures(s, root, p);
 	read_expects(s, root, p);

@@ -22,6 +22,18 @@ struct scenario_path {
 	struct mark from_at, to_at;
 };
 
+struct scenario_change {	   /* of a link, while a measurement runs */
+	int64_t at_ns;		   /* since the measuring window began */
+	const char *link;	   /* as link_find() takes it */
+	VEC(const char *) changes; /* "key=value", as link_sets_add() takes them */
+	struct mark at, link_at;
+};
+
+struct scenario_schedule { /* by time */
+	bool given;
+	VEC(struct scenario_change) changes;
+};
+
 enum scenario_cpus { CPUS_DEFAULT, CPUS_SAME, CPUS_APART, CPUS_FREE };
 
 struct scenario_measure {
@@ -33,6 +45,7 @@ struct scenario_measure {
 	int family;		 /* AF_INET or AF_INET6 */
 	enum scenario_cpus cpus;
 	struct scenario_repeat repeat;
+	struct scenario_schedule schedule; /* given: instead of the scenario's */
 };
 
 struct scenario_quantity { /* "rr.p50 of flat-eip" */
@@ -74,6 +87,7 @@ struct scenario {
 	struct mark topology_at;
 	VEC(const char *) sets; /* "path=value" overrides of the topology */
 	struct scenario_repeat repeat;
+	struct scenario_schedule schedule; /* of measurements that have none of their own */
 	VEC(struct scenario_path) paths;
 	VEC(struct scenario_measure) measures;
 	VEC(struct scenario_expect) expects;
@@ -98,6 +112,10 @@ void scenario_free(struct scenario *s);
 /* Adds a problem for each end of a path that the topology does not have, and for each path that has
  * no way through it, or none back where answers are needed. */
 void scenario_check(const struct scenario *s, const struct wire *w, struct problems *p);
+
+/* The one that counts for a measurement; may be empty. An unshaped lab has nothing to change. */
+const struct scenario_schedule *scenario_schedule_of(const struct scenario *s,
+						     const struct scenario_measure *m);
 
 /* Index by name, or -1. */
 int scenario_find_path(const struct scenario *s, const char *name);

@@ -198,6 +198,23 @@ static json_t *json_losses(const struct losses *l)
 	return o;
 }
 
+static json_t *json_changes(const struct run_sample *run)
+{
+	json_t *list = json_array();
+
+	VEC_FOREACH (c, &run->changes) {
+		json_t *o = json_object();
+
+		set_text(o, "link", c->link);
+		set_text(o, "set", c->text);
+		set_number(o, "asked_ms", (double)c->asked_ns / 1e6);
+		set_number(o, "done_ms", c->done_ns < 0 ? NAN : (double)c->done_ns / 1e6);
+		set_text(o, "what", c->what);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 json_t *json_sample(const struct run_sample *run)
 {
 	json_t *o = json_object();
@@ -214,6 +231,7 @@ json_t *json_sample(const struct run_sample *run)
 	set_number(o, "cpu_per_packet_ns", run->cpu_per_packet_ns);
 	set_text(o, "cpu_per_packet_missing", run->cpu_missing);
 	json_object_set_new(o, "account", json_losses(&run->losses));
+	json_object_set_new(o, "changes", json_changes(run));
 	return o;
 }
 

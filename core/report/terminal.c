@@ -323,6 +323,44 @@ static void print_drops(const struct run_result *r, struct strbuf *out)
 		print_drops_of(r, c, out);
 }
 
+/* The schedule as it was in one run, and how late it was in any. */
+static void print_changes_of(const struct run_result *r, const struct run_cell *c,
+			     struct strbuf *out)
+{
+	const struct run_sample *example = NULL;
+	autostr struct strbuf line = {0};
+	int64_t late_ns = 0;
+	char at[64], late[64];
+
+	VEC_FOREACH (run, &c->runs) {
+		example = example || !run->changes.n || run->error ? example : run;
+		VEC_FOREACH (change, &run->changes) {
+			int64_t ns = change->done_ns - change->asked_ns;
+
+			late_ns = ns > late_ns ? ns : late_ns;
+		}
+	}
+	if (!example)
+		return;
+	strbuf_addf(&line, "%s of %s: ", r->scenario->measures.v[c->measure].name,
+		    r->scenario->paths.v[c->path].name);
+	VEC_FOREACH (change, &example->changes)
+		strbuf_addf(&line, "at %s %s %s%s; ",
+			    units_format_time(at, sizeof(at), change->asked_ns), change->link,
+			    change->text, change->done_ns < 0 ? " (it had ended before)" : "");
+	units_format_time(late, sizeof(late), late_ns / 100000 * 100000);
+	strbuf_addf(&line, "at most %s later than asked", late);
+	begin(out, "changed");
+	text_wrap(out, strbuf_text(&line), LABEL + 2, LABEL + 2);
+	strbuf_addc(out, '\n');
+}
+
+static void print_changes(const struct run_result *r, struct strbuf *out)
+{
+	VEC_FOREACH (c, &r->cells)
+		print_changes_of(r, c, out);
+}
+
 /* A dash in the table without a reason would be a riddle. */
 static void print_cpu_missing(const struct run_result *r, struct strbuf *out)
 {
@@ -395,6 +433,7 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	for (size_t i = 0; i < s->compare_with.n && s->compare_base >= 0; i++)
 		print_overheads_of(r, s->compare_with.v[i], i == 0, out);
 	print_expectations(r, color, out);
+	print_changes(r, out);
 	print_drops(r, out);
 	print_machine(r, out);
 	print_cpu_missing(r, out);

@@ -181,24 +181,32 @@ static struct sums sum_up(const struct losses_at *at, const struct account *betw
 	return s;
 }
 
-static bool on_way(const struct losses_at *at, int node)
+struct loss_sink {
+	struct arena *arena;
+	struct losses *out;
+};
+
+/* Before the counter at the receiving device, or behind it: that stands at the end's own door. */
+static bool on_way(const struct losses_at *at, int node, bool behind)
 {
+	if (node == at->there->dst_node)
+		return behind;
 	VEC_FOREACH (hop, &at->there->hops)
 		if (hop->node == node)
-			return true;
+			return !behind;
 	return false;
 }
 
 /* What nodes on the way threw away explains at most `gap`; gives what it leaves. */
 static int64_t explain_by_nodes(const struct losses_at *at, const struct account *between,
-				int64_t gap, struct arena *arena, struct losses *out)
+				bool behind, int64_t gap, const struct loss_sink *sink)
 {
 	VEC_FOREACH (l, &between->elsewhere) {
 		int64_t n = l->packets < gap ? l->packets : gap;
 
-		if (n <= 0 || !on_way(at, l->node) || str_eq(l->cause, "socket"))
+		if (n <= 0 || !on_way(at, l->node, behind) || str_eq(l->cause, "socket"))
 			continue;
-		add(arena, out, &(struct loss){l->cause, l->where, NULL, false, n});
+		add(sink->arena, sink->out, &(struct loss){l->cause, l->where, NULL, false, n});
 		gap -= n;
 	}
 	return gap;
@@ -240,6 +248,7 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 	int64_t gap = f->sent + s.duplicated - s.lost - s.waiting - f->arrived;
 	int64_t unread = f->arrived - f->delivered - f->socket;
 	struct loss as = {.cause = "corrupted", .where = f->to};
+	const struct loss_sink sink = {arena, out};
 	const struct loss kept = {.cause = "never left", .where = f->from};
 
 	out->followed = true;
@@ -250,7 +259,7 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 		out->others = -gap;
 		gap = 0;
 	}
-	gap = explain_by_nodes(at, between, gap, arena, out);
+	gap = explain_by_nodes(at, between, false, gap, &sink);
 	gap = explain(gap, s.kept, &kept, arena, out); /* nobody answered ARP, as a rule */
 	if (gap > 0) { /* a flipped bit in a header: nobody knows it as a packet of the flow */
 		int64_t rest = explain(gap, s.corrupted, &as, arena, out);
@@ -261,6 +270,7 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 	unexplained(f, gap, arena, out);
 	/* The server counts what comes twice once. */
 	unread -= unread < s.duplicated ? (unread > 0 ? unread : 0) : s.duplicated;
+	unread = explain_by_nodes(at, between, true, unread, &sink);
 	unread = explain(unread, s.corrupted, &as, arena, out);
 	as.cause = "unread at the end";
 	unread = explain(unread, f->unread_most, &as, arena, out);

@@ -92,6 +92,8 @@ static void print_up(const struct up_options *o, const struct lab *lab, const st
 	print_census(w, &text);
 	strbuf_addf(&text, " up in %.2f s; vpclab exec %s:%s -- …\n", (double)t->total_ns / 1e9,
 		    lab_name(lab), example_node(w));
+	VEC_FOREACH (choice, &w->choices)
+		strbuf_addf(&text, "  %s: %s\n", choice->what, choice->how);
 	print_text(&text);
 	fflush(stdout);
 }

@@ -82,6 +82,11 @@ static void print_choices(const struct run_lab *lab, struct strbuf *out)
 		const char *port = json_string_value(json_object_get(choice, "ovs_port"));
 		const char *why = json_string_value(json_object_get(choice, "ovs_port_why"));
 
+		if (json_is_string(choice)) { /* {"vlan 100": "own wire; …"} */
+			strbuf_addf(&text, "%s%s: %s", text.len ? "; " : "", node,
+				    json_string_value(choice));
+			continue;
+		}
 		strbuf_addf(&text, "%sOpen vSwitch of %s has datapath %s, its ports are %s",
 			    text.len ? "; " : "", node, datapath ? datapath : "?",
 			    port ? port : "?");

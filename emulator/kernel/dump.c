@@ -102,6 +102,9 @@ static void dump_link_kind(struct dump *d, struct dump_link *l, const struct nla
 		l->local = data.of[IFLA_VXLAN_LOCAL]
 			       ? dump_ip(AF_INET, data.of[IFLA_VXLAN_LOCAL])
 			       : dump_ip(AF_INET6, data.of[IFLA_VXLAN_LOCAL6]);
+	} else if (!strcmp(l->kind, "vlan")) {
+		const struct nlattr *id = data.of[IFLA_VLAN_ID];
+		l->vlan = id ? mnl_attr_get_u16(id) : 0;
 	}
 }
 

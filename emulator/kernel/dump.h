@@ -20,8 +20,8 @@ struct dump_stats { /* struct rtnl_link_stats64 */
 
 struct dump_link {
 	int ifindex, mtu;
-	int master;			    /* ifindex, 0: none */
-	int peer;			    /* ifindex of a veth's other end, in its namespace */
+	int master; /* ifindex, 0: none */
+	int peer;   /* ifindex of a veth's other end, in its namespace; vlan: of its lower device */
 	const char *name, *alias, *altname; /* NULL: none; altname is the first one */
 	const char *kind;		    /* "veth", "bridge", "vxlan", …; "" for lo */
 	struct mac mac;
@@ -29,6 +29,7 @@ struct dump_link {
 	bool stp, snooping;	/* bridge */
 	uint32_t forward_delay; /* bridge, 1/100 s */
 	int vni, port;		/* vxlan */
+	int vlan;		/* vlan: its tag */
 	struct ip local;	/* vxlan */
 	struct dump_stats stats;
 };

@@ -91,6 +91,22 @@ void link_vxlan(struct nl_batch *batch, const struct link_spec *spec, const stru
 	mnl_attr_nest_end(nlh, info);
 }
 
+void link_vlan(struct nl_batch *batch, const struct link_spec *spec, int lower, int vlan)
+{
+	struct nlmsghdr *nlh =
+	    nl_add(batch, RTM_NEWLINK, LINK_CREATE, "create vlan %s", spec->name);
+
+	link_header(nlh, spec->ifindex);
+	link_common(nlh, spec);
+	mnl_attr_put_u32(nlh, IFLA_LINK, (uint32_t)lower);
+	struct nlattr *info = mnl_attr_nest_start(nlh, IFLA_LINKINFO);
+	mnl_attr_put_strz(nlh, IFLA_INFO_KIND, "vlan");
+	struct nlattr *data = mnl_attr_nest_start(nlh, IFLA_INFO_DATA);
+	mnl_attr_put_u16(nlh, IFLA_VLAN_ID, (uint16_t)vlan);
+	mnl_attr_nest_end(nlh, data);
+	mnl_attr_nest_end(nlh, info);
+}
+
 void link_up(struct nl_batch *batch, const char *name, int ifindex)
 {
 	struct nlmsghdr *nlh = nl_add(batch, RTM_NEWLINK, 0, "set %s up", name);

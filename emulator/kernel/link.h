@@ -36,6 +36,9 @@ struct link_vxlan {
 /* Learning on, no group: flooding is by forwarding entries (neigh_fdb_add()). */
 void link_vxlan(struct nl_batch *batch, const struct link_spec *spec, const struct link_vxlan *v);
 
+/* 802.1Q: what leaves gets the tag `vlan` and goes out by the device with index `lower`. */
+void link_vlan(struct nl_batch *batch, const struct link_spec *spec, int lower, int vlan);
+
 /* The rest concern a device that is there; `name` is for errors only. */
 void link_up(struct nl_batch *batch, const char *name, int ifindex);
 void link_alias(struct nl_batch *batch, const char *name, int ifindex, const char *alias);

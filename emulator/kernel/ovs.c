@@ -306,6 +306,8 @@ static void add_port(struct ovs *o, struct instance *in, const struct ovs_port *
 	add(o, in, "add-port");
 	add(o, in, p->bridge);
 	add(o, in, p->dev);
+	if (p->vlan)
+		add(o, in, arena_printf(&o->arena, "tag=%d", p->vlan));
 	if (p->shaped)
 		keep_qdisc(o, in, p->dev);
 	if (!netdev || !o->kind->type || !fits_xdp(in, p))

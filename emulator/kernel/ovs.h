@@ -24,6 +24,7 @@ struct ovs_bridge {
 
 struct ovs_port {
 	const char *bridge, *dev; /* the device is there already, in the instance's namespace */
+	int vlan;		  /* tag of what enters there; 0: the port carries all tags */
 	bool shaped; /* has a qdisc of its own, which stays; no AF_XDP, which would go round it */
 };
 

@@ -21,7 +21,7 @@ struct tables {
 };
 
 enum { BRIDGE_NAME, BRIDGE_DATAPATH, BRIDGE_CONFIG, BRIDGE_PORTS };
-enum { PORT_UUID, PORT_NAME };
+enum { PORT_UUID, PORT_NAME, PORT_TAG };
 enum { IF_NAME, IF_NUMBER, IF_ERROR };
 
 static const char *const list_tables[] = {"ovs-vsctl",
@@ -31,7 +31,7 @@ static const char *const list_tables[] = {"ovs-vsctl",
 					  "list",
 					  "Bridge",
 					  "--",
-					  "--columns=_uuid,name",
+					  "--columns=_uuid,name,tag",
 					  "list",
 					  "Port",
 					  "--",
@@ -112,7 +112,7 @@ static const json_t *find_row(const json_t *rows, const json_t *key)
 static void add_port(struct ovs_dump *d, struct ovs_dump_bridge *b, const struct tables *t,
 		     const json_t *uuid)
 {
-	const json_t *name = json_array_get(find_row(t->ports, uuid), PORT_NAME);
+	const json_t *port = find_row(t->ports, uuid), *name = json_array_get(port, PORT_NAME);
 	const json_t *interface = find_row(t->interfaces, name);
 	const json_t *number = json_array_get(interface, IF_NUMBER);
 	const char *text = json_string_value(name);
@@ -124,6 +124,7 @@ static void add_port(struct ovs_dump *d, struct ovs_dump_bridge *b, const struct
 	    .number = json_is_integer(number) ? (int)json_integer_value(number) : -1,
 	    .error =
 		arena_strdup(&d->arena, json_string_value(json_array_get(interface, IF_ERROR))),
+	    .vlan = (int)json_integer_value(json_array_get(port, PORT_TAG)),
 	};
 }
 

@@ -14,6 +14,7 @@ struct ovs_dump_port {
 	const char *name;
 	int number;	   /* OpenFlow's; -1: the switch could not set it up, or has not yet */
 	const char *error; /* why not, or NULL */
+	int vlan;	   /* its tag; 0: none */
 };
 
 struct ovs_dump_bridge {

@@ -169,6 +169,15 @@ static int apply_vxlan(struct apply_job *j, const struct op *op)
 	return 0;
 }
 
+static int apply_vlan(struct apply_job *j, const struct op *op)
+{
+	struct link_spec spec = {
+	    .name = op->dev, .ifindex = op->ifindex, .mtu = op->vlan.mtu, .mac = op->vlan.mac};
+
+	link_vlan(&j->batch, &spec, op->vlan.lower_ifindex, op->vlan.vlan);
+	return 0;
+}
+
 static int apply_offload(struct apply_job *j, const struct op *op)
 {
 	return ethtool_off(j->ns->ns.rt, op->dev, op->offloads_off, &j->err);
@@ -293,6 +302,7 @@ static const struct {
     [OP_VETH] = {apply_veth, false},
     [OP_BRIDGE] = {apply_bridge, false},
     [OP_VXLAN] = {apply_vxlan, false},
+    [OP_VLAN] = {apply_vlan, false},
     [OP_OFFLOAD] = {apply_offload, true},
     [OP_ADDR] = {apply_addr, false},
     [OP_NEIGH] = {apply_neigh, false},
@@ -401,7 +411,7 @@ static void apply_ovs_part(struct apply *a, const struct op *op, struct apply_ov
 		break;
 	case OP_OVS_PORT:
 		*VEC_ADD(&a->arena, &o->ports) =
-		    (struct ovs_port){op->ovs.bridge, op->dev, op->ovs.shaped};
+		    (struct ovs_port){op->ovs.bridge, op->dev, op->ovs.vlan, op->ovs.shaped};
 		v->n_ports++;
 		break;
 	case OP_OVS_FLOW:
@@ -482,6 +492,8 @@ int apply_plan(const struct plan *plan, struct apply_result *out, struct err *er
 	struct apply a;
 
 	apply_init(&a, plan, err);
+	VEC_FOREACH (choice, &plan->wire->choices)
+		json_object_set_new(result.choices, choice->what, json_string(choice->how));
 	int rc = apply_phases(&a, &result);
 	apply_done(&a);
 	if (rc < 0) {

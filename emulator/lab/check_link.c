@@ -68,6 +68,13 @@ static void check_link_made(struct check_node *c, struct check_links *l)
 								 .mtu = op->vxlan.mtu,
 								 .mac = op->vxlan.mac,
 								 .op = op};
+	CHECK_FOREACH (op, c, OP_VLAN)
+		*VEC_ADD(&c->arena, &l->v) = (struct check_link){.name = op->dev,
+								 .kind = "vlan",
+								 .ifindex = op->ifindex,
+								 .mtu = op->vlan.mtu,
+								 .mac = op->vlan.mac,
+								 .op = op};
 }
 
 /* What the plan does with them afterwards. */
@@ -117,6 +124,10 @@ static void check_link_kind(struct check_node *c, const struct check_link *p,
 		if (!ip_equal(&p->op->vxlan.local, &l->local))
 			check_say(c, "%s: local planned %s, is %s", p->name,
 				  ip_format(a, &p->op->vxlan.local), ip_format(b, &l->local));
+	} else if (p->op->kind == OP_VLAN && !strcmp(l->kind, "vlan")) {
+		check_link_number(c, p->name, "VLAN", p->op->vlan.vlan, l->vlan);
+		check_link_number(c, p->name, "index of its lower device",
+				  p->op->vlan.lower_ifindex, l->peer);
 	} else if (p->peer) {
 		check_link_number(c, p->name, "index of the other end", p->peer, l->peer);
 	}

@@ -38,6 +38,9 @@ static void check_ovs_port(struct check_node *c, const struct ovs_dump *d, const
 		if (port->number < 0)
 			check_say(c, "Open vSwitch: port %s does not work: %s", op->dev,
 				  port->error ? port->error : "it was not set up");
+		if (port->vlan != op->ovs.vlan)
+			check_say(c, "Open vSwitch: port %s: tag planned %d, is %d (0: none)",
+				  op->dev, op->ovs.vlan, port->vlan);
 		return;
 	}
 	VEC_FOREACH (b, &d->bridges) {

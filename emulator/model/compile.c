@@ -68,6 +68,7 @@ static void find_l2s(struct compile *c)
 		l2 = &c->l2s.v[c->nets[i].l2];
 		if (!l2->bridge)
 			l2->bridge = arena_printf(&c->scratch, "br-%s", t->networks.v[i].name);
+		l2->vlan = t->networks.v[i].vlan.v;
 	}
 	if (!c->l2s.v[0].bridge)
 		c->l2s.v[0].bridge = "br-fabric";

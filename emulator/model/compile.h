@@ -22,6 +22,7 @@
 struct compile_l2 {	    /* a layer 2 between the hosts; number 0 is the shared one */
 	const char *name;   /* "" for the shared one */
 	const char *bridge; /* wanted name of its bridge on the hosts */
+	int vlan;	    /* 802.1Q tag on the shared one's wire; 0: a wire of its own */
 };
 
 struct compile_net {
@@ -35,6 +36,7 @@ struct compile_host {
 	struct ip underlay;	     /* family 0 where there is no fabric */
 	bool *need_l2, *need_net;    /* by layer 2; by network: is a member here? */
 	int *l2_bridge, *net_bridge; /* devices, -1: none */
+	int nic;		     /* its uplink on the shared layer 2 */
 };
 
 struct compile_vnic {

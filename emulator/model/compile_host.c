@@ -4,8 +4,10 @@
  * the VXLANs of VPC networks. Whoever sits on the bridges comes later. Called by compile.c.
  *
  * The default layer 2 is ZStack's without VLANs: several flat networks share one bridge and one
- * wire. Another `l2` has its own uplink and its own bridge on the switch instead of a VLAN tag:
- * many kernels lack 802.1Q, and the frames on the wire are the same but for 4 bytes.
+ * wire. A network with a VLAN has a bridge of its own on each host, joined to that wire by a tag:
+ * a Linux bridge by a VLAN device on the card, an OVS bridge by a veth pair whose far end is a port
+ * with that tag on the shared bridge, whose card is the trunk. Another `l2`, and a VLAN where a
+ * host's kernel lacks 802.1Q, has its own uplink and its own bridge on the switch.
  */
 #include <netinet/in.h>
 
@@ -31,6 +33,31 @@ static bool has_uplinks(const struct compile *c, size_t l2)
 	return false;
 }
 
+/* A Linux host tags by a VLAN device, Open vSwitch itself. */
+static bool needs_8021q(const struct compile *c, size_t l2)
+{
+	for (size_t h = 0; h < c->t->hosts.n; h++) {
+		if (c->hosts[h].need_l2[l2] && c->t->hosts.v[h].engine == ENGINE_LINUX)
+			return true;
+	}
+	return false;
+}
+
+static void choose_vlans(struct compile *c)
+{
+	for (size_t i = 0; i < c->l2s.n; i++) {
+		struct compile_l2 *l2 = &c->l2s.v[i];
+
+		if (!l2->vlan || c->o->machine.vlan || !needs_8021q(c, i))
+			continue;
+		*VEC_ADD(&c->w->arena, &c->w->choices) = (struct wire_choice){
+		    .what = arena_printf(&c->w->arena, "vlan %d", l2->vlan),
+		    .how = "own wire; 802.1Q not in this kernel",
+		};
+		l2->vlan = 0;
+	}
+}
+
 static void add_fabric(struct compile *c, int *bridges)
 {
 	c->fabric = compile_dev_node(c, "fabric", NODE_SWITCH, -1);
@@ -45,7 +72,9 @@ static void add_fabric(struct compile *c, int *bridges)
 		    .master = -1,
 		};
 
-		bridges[i] = has_uplinks(c, i) ? compile_dev_new(c, &bridge) : -1;
+		/* What is tagged goes by the shared one. */
+		bridges[i] =
+		    has_uplinks(c, i) && !c->l2s.v[i].vlan ? compile_dev_new(c, &bridge) : -1;
 	}
 }
 
@@ -95,8 +124,58 @@ static void add_uplink(struct compile *c, int host, size_t l2, int fabric_bridge
 	link.shape[0] = link.shape[1] = compile_shape(c, &h->nic, link.engine);
 	i = compile_link(c, &link);
 	nic = c->w->links.v[i].dev_a;
+	if (l2 == 0)
+		c->hosts[host].nic = nic;
 	/* As on a real host, where the bridge takes over the card's place in the network. */
 	c->w->devs.v[bridge].mac = c->w->devs.v[nic].mac;
+}
+
+static void add_vlan_device(struct compile *c, int host, size_t l2)
+{
+	int nic = c->hosts[host].nic, vlan = c->l2s.v[l2].vlan, i;
+	struct compile_dev spec = {
+	    .node = c->hosts[host].node,
+	    .want = c->w->devs.v[nic].name,
+	    .tail = arena_printf(&c->scratch, ".%d", vlan),
+	    .kind = DEV_VLAN,
+	    .role = ROLE_PORT,
+	    .mtu = cloud_fabric_mtu(c->t),
+	    .master = c->hosts[host].l2_bridge[l2],
+	};
+
+	i = compile_dev_new(c, &spec);
+	c->w->devs.v[i].vlan = vlan;
+	c->w->devs.v[i].lower = nic;
+}
+
+static void add_vlan_port(struct compile *c, int host, size_t l2)
+{
+	int vlan = c->l2s.v[l2].vlan, i;
+	struct compile_dev ends[2] = {
+	    {.node = c->hosts[host].node,
+	     .want = arena_printf(&c->scratch, "vlan%d", vlan),
+	     .role = ROLE_PORT,
+	     .mtu = cloud_fabric_mtu(c->t),
+	     .master = c->hosts[host].l2_bridge[l2]},
+	    {.node = c->hosts[host].node,
+	     .want = arena_printf(&c->scratch, "vlan%d-tag", vlan),
+	     .role = ROLE_PORT,
+	     .mtu = cloud_fabric_mtu(c->t),
+	     .master = c->hosts[host].l2_bridge[0]},
+	};
+
+	i = compile_dev_veth(c, &ends[0], &ends[1]);
+	c->w->devs.v[i + 1].vlan = vlan;
+}
+
+static void join_l2(struct compile *c, int host, size_t l2, int fabric_bridge)
+{
+	if (!c->l2s.v[l2].vlan)
+		add_uplink(c, host, l2, fabric_bridge);
+	else if (c->t->hosts.v[host].engine == ENGINE_OVS)
+		add_vlan_port(c, host, l2);
+	else
+		add_vlan_device(c, host, l2);
 }
 
 /*
@@ -133,7 +212,7 @@ static void add_l2s(struct compile *c, int host, const int *fabric_bridges)
 			continue;
 		h->l2_bridge[i] = add_bridge(c, host, c->l2s.v[i].bridge, cloud_fabric_mtu(c->t));
 		if (c->fabric >= 0)
-			add_uplink(c, host, i, fabric_bridges[i]);
+			join_l2(c, host, i, fabric_bridges[i]);
 	}
 	if (c->fabric >= 0)
 		add_underlay(c, host);
@@ -210,8 +289,10 @@ void compile_host_all(struct compile *c)
 {
 	int *fabric_bridges = arena_alloc(&c->scratch, (c->l2s.n + 1) * sizeof(int));
 
-	if (c->t->hosts.n > 1)
+	if (c->t->hosts.n > 1) {
+		choose_vlans(c);
 		add_fabric(c, fabric_bridges);
+	}
 	for (size_t h = 0; h < c->t->hosts.n; h++) {
 		add_host_node(c, (int)h);
 		add_l2s(c, (int)h, fabric_bridges);

@@ -161,6 +161,15 @@ static void add_tunnels(struct graph *g, int a)
 	}
 }
 
+/* From the bridge of a VLAN to its card. */
+static void add_vlan(struct graph *g, int dev)
+{
+	const struct wire_dev *d = &g->w->devs.v[dev];
+	struct graph_edge *e = add_edge(g, dev, d->lower);
+
+	e->label = e->back = arena_printf(&g->arena, "VLAN %d", d->vlan);
+}
+
 /* By device: the link that it is an end of, or -1. */
 static int *links_by_dev(const struct wire *w)
 {
@@ -198,6 +207,8 @@ static void find_edges(struct graph *g)
 
 		if (w->devs.v[a].kind == DEV_VXLAN)
 			add_tunnels(g, a);
+		if (w->devs.v[a].kind == DEV_VLAN)
+			add_vlan(g, a);
 		if (w->devs.v[a].kind != DEV_VETH || is_between(g, r, a) || g->far[a] >= 0)
 			continue;
 		found = find_link(g, r, link_of, a);

@@ -90,6 +90,12 @@ static void add_port(const struct graph *g, int port, const char *branch, struct
 		add_line(out, left, right);
 		return;
 	}
+	if (d->kind == DEV_VLAN) {
+		left = mem_printf("    %s %s", branch, d->name);
+		right = mem_printf("VLAN %d on %s", d->vlan, w->devs.v[d->lower].name);
+		add_line(out, left, right);
+		return;
+	}
 	if (g->far[port] < 0)
 		return;
 	far = &w->devs.v[g->far[port]];

@@ -37,8 +37,8 @@ const struct parse_keys parse_keys_host = {
 };
 const struct parse_keys parse_keys_network = {
     "network",
-    KEYS("type", "cidr", "gateway", "mtu", "l2", "router", "overlay"),
-    KEYS("dhcp", "dns", "vlan"),
+    KEYS("type", "cidr", "gateway", "mtu", "l2", "vlan", "router", "overlay"),
+    KEYS("dhcp", "dns"),
 };
 const struct parse_keys parse_keys_overlay = {
     "overlay",

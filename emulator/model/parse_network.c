@@ -2,7 +2,8 @@
 /* parse_network: the sections `networks` and `routers` of a topology file. Called by topology.c. */
 #include "emulator/model/parse.h"
 
-#define VNI_MAX 16777215 /* 24 bits, RFC 7348 */
+#define VNI_MAX	 16777215 /* 24 bits, RFC 7348 */
+#define VLAN_MAX 4094	  /* 0 and 4095 are reserved, IEEE 802.1Q */
 
 static void read_overlay(struct parse *ps, const struct yaml_node *n, struct cloud_network *net)
 {
@@ -17,6 +18,27 @@ static void read_overlay(struct parse *ps, const struct yaml_node *n, struct clo
 	parse_keys_check(&parse_keys_overlay, map, ps->p);
 	parse_value_enum(ps, yaml_get(map, "type"), "overlay type", types, &type);
 	parse_value_int(ps, yaml_get(map, "vni"), "vni", (const int64_t[]){1, VNI_MAX}, &net->vni);
+}
+
+/* Its VLAN is a layer 2 of its own, with a name that no author can write. */
+static void read_vlan(struct parse *ps, const struct yaml_node *n, struct cloud_network *net)
+{
+	if (!n)
+		return;
+	parse_value_int(ps, n, "vlan", (const int64_t[]){1, VLAN_MAX}, &net->vlan);
+	if (net->type != NETWORK_FLAT) {
+		problems_add(ps->p, n->at,
+			     "network '%s' is a vpc: its layer 2 is its overlay, not 'vlan'",
+			     net->name);
+	} else if (net->l2.s) {
+		problems_add(ps->p, n->at,
+			     "network '%s': a VLAN is on the wire that all hosts share, 'l2' on a "
+			     "wire of its own; write one of them",
+			     net->name);
+	} else if (net->vlan.v) {
+		net->l2 = (struct cloud_text){
+		    .s = arena_printf(&ps->t->arena, "vlan %d", net->vlan.v), .at = n->at};
+	}
 }
 
 /* What only one kind of network has. */
@@ -63,6 +85,7 @@ static void read_network(struct parse *ps, const struct yaml_pair *pair)
 	net->router = parse_value_ref(ps, yaml_get(map, "router"), "router");
 	read_overlay(ps, yaml_get(map, "overlay"), net);
 	check_kind(ps, net);
+	read_vlan(ps, yaml_get(map, "vlan"), net);
 }
 
 void parse_network(struct parse *ps, const struct yaml_node *n)

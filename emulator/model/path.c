@@ -38,13 +38,17 @@ struct path_hop *path_add_hop(struct path_walk *walk, const struct path_packet *
 			      int out)
 {
 	struct path_hop *hop = VEC_ADD(&walk->out->arena, &walk->out->hops);
+	int card = out; /* what a VLAN device sends, its card shapes */
+
+	if (out >= 0 && walk->w->devs.v[out].kind == DEV_VLAN)
+		card = walk->w->devs.v[out].lower;
 
 	*hop = (struct path_hop){
 	    .node = node,
 	    .dev_in = in,
 	    .dev_out = out,
 	    .encap_bytes = p->encap_bytes,
-	    .shaper = out >= 0 && wire_shape_any(&walk->w->devs.v[out].egress) ? out : -1,
+	    .shaper = card >= 0 && wire_shape_any(&walk->w->devs.v[card].egress) ? card : -1,
 	};
 	find_impairment(walk->w, hop);
 	return hop;
@@ -288,6 +292,9 @@ static void describe(struct path_walk *walk)
 			    inside ? arena_printf(&walk->out->arena, "decapsulate VNI %d", out->vni)
 				   : tunnel_text(walk, i);
 			inside = !inside;
+		} else if (!hop->text && out && out->vlan) {
+			hop->text = arena_printf(&walk->out->arena, "%stag VLAN %d",
+						 out->kind == DEV_VLAN ? "" : "un", out->vlan);
 		} else if (!hop->text) {
 			hop->text = arena_printf(&walk->out->arena, "forward to %s",
 						 towards(walk, hop->dev_out));

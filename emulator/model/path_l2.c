@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * path_l2: how a frame gets from one device to another without being routed: over veth pairs,
- * redirecting ingress (taps, caps, middles and spans of links), relays, bridges and VXLAN.
+ * redirecting ingress (taps, caps, middles and spans of links), relays, bridges, VLANs and
+ * VXLAN.
  *
  * It searches the layer 2 for the device that answers instead of simulating how bridges learn; in a
  * lab without loops, and ours have none, that is the way the frame takes. Rules of bridges are not
@@ -27,6 +28,7 @@ struct search {
 	const struct ip *ip;   /* who has it … */
 	const struct mac *mac; /* … or, when known, which device has this */
 	bool *left;	       /* by device: a frame has left here already */
+	int tag;	       /* its VLAN where it is now; 0: untagged */
 	uint32_t mark;	       /* of the frame, for whoever handed it on last */
 	int end;
 };
@@ -75,6 +77,8 @@ static bool is_wanted(struct search *s, int dev)
 	const struct wire_dev *d = &s->walk->w->devs.v[dev];
 	bool wanted;
 
+	if (s->tag) /* who has no device for that VLAN does not take the frame */
+		return false;
 	if (s->mac)
 		wanted = mac_equal(&d->mac, s->mac);
 	else
@@ -140,6 +144,42 @@ static bool tunnel_out(struct search *s, int dev)
 
 static bool bridge_out(struct search *s, int bridge, int in);
 
+/* Like frame_in(), with another tag; the old one is back when it was in vain. */
+static bool frame_in_as(struct search *s, int dev, int tag)
+{
+	int old = s->tag;
+
+	s->tag = tag;
+	if (frame_in(s, dev))
+		return true;
+	s->tag = old;
+	return false;
+}
+
+/* By a VLAN device its lower one sends; a tagged port lets out what has its tag, and takes it off.
+ */
+static bool tagged_out(struct search *s, int dev)
+{
+	const struct wire *w = s->walk->w;
+	const struct wire_dev *d = &w->devs.v[dev];
+
+	if (d->kind == DEV_VLAN)
+		return !s->tag && frame_in_as(s, w->devs.v[d->lower].peer, d->vlan);
+	return s->tag == d->vlan && frame_in_as(s, d->peer, 0);
+}
+
+/* The VLAN device that takes what comes in at `dev` with this tag, or -1. */
+static int vlan_on(const struct wire *w, int dev, int tag)
+{
+	for (size_t i = 0; tag && i < w->devs.n; i++) {
+		const struct wire_dev *d = &w->devs.v[i];
+
+		if (d->kind == DEV_VLAN && d->lower == dev && d->vlan == tag)
+			return (int)i;
+	}
+	return -1;
+}
+
 static bool frame_out(struct search *s, int dev)
 {
 	const struct wire_dev *d = &s->walk->w->devs.v[dev];
@@ -149,13 +189,13 @@ static bool frame_out(struct search *s, int dev)
 	s->left[dev] = true;
 	switch (d->kind) {
 	case DEV_VETH:
-		return frame_in(s, d->peer);
+		return d->vlan ? tagged_out(s, dev) : frame_in(s, d->peer);
 	case DEV_VXLAN:
 		return tunnel_out(s, dev);
 	case DEV_BRIDGE:
 		return bridge_out(s, dev, -1);
 	case DEV_VLAN:
-		return false;
+		return tagged_out(s, dev);
 	}
 	return false;
 }
@@ -184,10 +224,20 @@ static bool frame_in(struct search *s, int dev)
 {
 	const struct wire_dev *d = &s->walk->w->devs.v[dev];
 	int on = redirect_next(s->walk->redirect, dev, &s->mark);
+	int above = vlan_on(s->walk->w, dev, s->tag);
 
 	if (on >= 0) {
 		path_add_hop(s->walk, s->p, d->node, dev, on);
 		return frame_out(s, on);
+	}
+	if (above >= 0)
+		return frame_in_as(s, above, 0);
+	if (d->kind == DEV_VETH && d->vlan && !s->tag) {
+		s->tag = d->vlan;
+		if (bridge_out(s, d->master, dev))
+			return true;
+		s->tag = 0;
+		return false;
 	}
 	if (d->master < 0)
 		return is_wanted(s, dev);

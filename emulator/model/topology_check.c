@@ -408,6 +408,20 @@ static void check_vnis(const struct topology *t, struct problems *p)
 	}
 }
 
+static void check_vlans(const struct topology *t, struct problems *p)
+{
+	for (size_t i = 0; i < t->networks.n; i++) {
+		const struct cloud_network *n = &t->networks.v[i];
+
+		for (size_t k = 0; n->vlan.v && k < i; k++) {
+			if (t->networks.v[k].vlan.v == n->vlan.v)
+				problems_add(p, n->vlan.at,
+					     "networks '%s' and '%s' have the same VLAN %d",
+					     t->networks.v[k].name, n->name, n->vlan.v);
+		}
+	}
+}
+
 static void check_snat(const struct topology *t, struct problems *p)
 {
 	VEC_FOREACH (r, &t->routers) {
@@ -434,6 +448,7 @@ void topology_check(struct topology *t, struct problems *p)
 	check_eips(&c);
 	check_mtus(t, p);
 	check_vnis(t, p);
+	check_vlans(t, p);
 	check_snat(t, p);
 	topology_check_addresses(t, p);
 	topology_check_links(t, p);

@@ -184,6 +184,12 @@ static void add_link(struct build *b, size_t dev)
 		op->vxlan.local = d->vxlan_local;
 		return;
 	case DEV_VLAN:
+		op = add_dev(b, OP_VLAN, PHASE_LINK, dev);
+		op->vlan.mac = d->mac;
+		op->vlan.mtu = d->mtu;
+		op->vlan.vlan = d->vlan;
+		op->vlan.lower = b->w->devs.v[d->lower].name;
+		op->vlan.lower_ifindex = b->w->devs.v[d->lower].ifindex;
 		return;
 	}
 }
@@ -443,6 +449,15 @@ static void add_config(struct build *b, int node)
 	add_arpreplies(b, node, PHASE_CONFIG);
 }
 
+static struct op *add_ovs_port(struct build *b, size_t dev)
+{
+	const struct wire_dev *d = &b->w->devs.v[dev];
+	struct op *op = add_ovs_dev(b, OP_OVS_PORT, dev, (size_t)d->master);
+
+	op->ovs.vlan = d->kind == DEV_VETH ? d->vlan : 0;
+	return op;
+}
+
 static void add_ovs(struct build *b, int node)
 {
 	bool any = false;
@@ -461,7 +476,7 @@ static void add_ovs(struct build *b, int node)
 		const struct wire_dev *d = &b->w->devs.v[*i];
 
 		if (is_ovs_bridge(b->w, d->master))
-			add_ovs_dev(b, OP_OVS_PORT, *i, (size_t)d->master)->ovs.shaped =
+			add_ovs_port(b, *i)->ovs.shaped =
 			    wire_shape_any(&d->egress) || d->netem_link >= 0;
 	}
 	add_arpreplies(b, node, PHASE_OVS);
@@ -555,6 +570,7 @@ void plan_build(const struct wire *w, const struct machine *m, struct plan *plan
 	memset(plan, 0, sizeof(*plan));
 	arena_init(&plan->arena);
 	plan->name = arena_strdup(&plan->arena, w->name);
+	plan->wire = w;
 	b.datapath = m->ovs_kernel ? "system" : m->ovs_tun ? "netdev" : "dummy";
 	b.devs = group_by_node(&b, w->devs.n, dev_node);
 	b.routes = group_by_node(&b, w->routes.n, route_node);

@@ -38,6 +38,7 @@ enum op_kind {
 	OP_VETH,
 	OP_BRIDGE,
 	OP_VXLAN,
+	OP_VLAN,
 	OP_OFFLOAD, /* switch features off */
 	OP_ADDR,
 	OP_NEIGH,
@@ -84,6 +85,11 @@ struct op {
 			int mtu, vni, port;
 			struct ip local;
 		} vxlan;
+		struct {
+			struct mac mac;
+			int mtu, vlan, lower_ifindex;
+			const char *lower;
+		} vlan;
 		unsigned offloads_off;
 		struct prefix addr;
 		struct wire_neigh neigh; /* only ip and mac count */
@@ -108,6 +114,7 @@ struct op {
 			const char *datapath; /* "system", "netdev", "dummy" */
 			const char *bridge;   /* OVS_PORT, OVS_FLOW */
 			const char *text;     /* OVS_FLOW */
+			int vlan;	      /* OVS_PORT: its access tag; 0: it carries all */
 			struct mac mac;	      /* OVS_BRIDGE */
 			bool shaped; /* OVS_PORT: has a shaper, which OVS must leave alone */
 		} ovs;
@@ -130,7 +137,8 @@ struct op {
 struct plan {
 	struct arena arena;
 	const char *name;
-	VEC(struct op) ops; /* sorted by phase */
+	const struct wire *wire; /* borrowed */
+	VEC(struct op) ops;	 /* sorted by phase */
 };
 
 /* `w` must outlive the plan (strings are borrowed). Never fails: the wire model is valid. */

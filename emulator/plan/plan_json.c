@@ -76,6 +76,14 @@ static void set_vxlan(json_t *o, const struct op *op)
 	set_ip(o, "local", &op->vxlan.local);
 }
 
+static void set_vlan(json_t *o, const struct op *op)
+{
+	set_mac(o, "mac", &op->vlan.mac);
+	set_int(o, "mtu_bytes", (uint64_t)op->vlan.mtu);
+	set_int(o, "vlan", (uint64_t)op->vlan.vlan);
+	set_text(o, "lower", op->vlan.lower);
+}
+
 static void set_route(json_t *o, const struct op *op)
 {
 	set_prefix(o, "destination", &op->route.dst);
@@ -108,6 +116,9 @@ static void set_device(json_t *o, const struct op *op)
 		break;
 	case OP_VXLAN:
 		set_vxlan(o, op);
+		break;
+	case OP_VLAN:
+		set_vlan(o, op);
 		break;
 	case OP_OFFLOAD:
 		json_object_set_new(o, "off", offload_names(op->offloads_off));
@@ -187,6 +198,8 @@ static void set_ovs(json_t *o, const struct op *op)
 	case OP_OVS_PORT:
 		set_text(o, "bridge", op->ovs.bridge);
 		json_object_set_new(o, "shaped", json_boolean(op->ovs.shaped));
+		if (op->ovs.vlan)
+			set_int(o, "vlan", (uint64_t)op->ovs.vlan);
 		break;
 	case OP_OVS_FLOW:
 		set_text(o, "bridge", op->ovs.bridge);

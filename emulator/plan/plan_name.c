@@ -11,6 +11,7 @@ const char *plan_op_name(enum op_kind kind)
 	    [OP_VETH] = "veth",
 	    [OP_BRIDGE] = "bridge",
 	    [OP_VXLAN] = "vxlan",
+	    [OP_VLAN] = "vlan",
 	    [OP_OFFLOAD] = "offload",
 	    [OP_ADDR] = "addr",
 	    [OP_NEIGH] = "neigh",

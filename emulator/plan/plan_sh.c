@@ -138,6 +138,17 @@ static void sh_vxlan(struct script *s, const struct op *op)
 	strbuf_addc(s->out, '\n');
 }
 
+static void sh_vlan(struct script *s, const struct op *op)
+{
+	const struct op_veth_end end = {
+	    .name = op->dev, .ifindex = op->ifindex, .mtu = op->vlan.mtu, .mac = op->vlan.mac};
+
+	quote(s, "ip -n ", op->ns);
+	quote(s, " link add link ", op->vlan.lower);
+	add_end(s, &end);
+	strbuf_addf(s->out, " type vlan id %d\n", op->vlan.vlan);
+}
+
 static void sh_offload(struct script *s, const struct op *op)
 {
 	netns_exec(s, op);
@@ -318,6 +329,8 @@ static void sh_ovs_port(struct script *s, const struct op *op)
 {
 	quote(s, " \\\n\t-- add-port ", op->ovs.bridge);
 	quote(s, " ", op->dev);
+	if (op->ovs.vlan)
+		strbuf_addf(s->out, " tag=%d", op->ovs.vlan);
 	if (!op->ovs.shaped)
 		return;
 	quote(s, " -- set port ", op->dev);
@@ -381,11 +394,14 @@ static size_t sh_flows(struct script *s, size_t i)
 static size_t write_at(struct script *s, size_t i)
 {
 	static void (*const one[])(struct script * s, const struct op *op) = {
-	    [OP_NETNS] = sh_netns,   [OP_LO_UP] = sh_lo_up, [OP_VETH] = sh_veth,
-	    [OP_BRIDGE] = sh_bridge, [OP_VXLAN] = sh_vxlan, [OP_OFFLOAD] = sh_offload,
-	    [OP_ADDR] = sh_addr,     [OP_NEIGH] = sh_neigh, [OP_UP] = sh_up,
-	    [OP_ROUTE] = sh_route,   [OP_TC] = sh_tc,	    [OP_ARPREPLY] = sh_arpreply,
-	    [OP_MASTER] = sh_master, [OP_FDB] = sh_fdb,	    [OP_RELAY] = sh_relay,
+	    [OP_NETNS] = sh_netns,	 [OP_LO_UP] = sh_lo_up,
+	    [OP_VETH] = sh_veth,	 [OP_BRIDGE] = sh_bridge,
+	    [OP_VXLAN] = sh_vxlan,	 [OP_VLAN] = sh_vlan,
+	    [OP_OFFLOAD] = sh_offload,	 [OP_ADDR] = sh_addr,
+	    [OP_NEIGH] = sh_neigh,	 [OP_UP] = sh_up,
+	    [OP_ROUTE] = sh_route,	 [OP_TC] = sh_tc,
+	    [OP_ARPREPLY] = sh_arpreply, [OP_MASTER] = sh_master,
+	    [OP_FDB] = sh_fdb,		 [OP_RELAY] = sh_relay,
 	};
 	const struct op *op = &s->plan->ops.v[i];
 

@@ -72,6 +72,13 @@ static void text_vxlan(const struct op *op, struct strbuf *out)
 	add_ip(out, ", from ", &op->vxlan.local);
 }
 
+static void text_vlan(const struct op *op, struct strbuf *out)
+{
+	strbuf_addf(out, "%s (index %d, ", op->dev, op->ifindex);
+	add_mac(out, &op->vlan.mac);
+	strbuf_addf(out, ", MTU %d), tag %d on %s", op->vlan.mtu, op->vlan.vlan, op->vlan.lower);
+}
+
 static void text_offload(const struct op *op, struct strbuf *out)
 {
 	strbuf_addf(out, "%s: off", op->dev);
@@ -159,8 +166,11 @@ static void text_ovs_bridge(const struct op *op, struct strbuf *out)
 
 static void text_ovs_port(const struct op *op, struct strbuf *out)
 {
-	strbuf_addf(out, "%s into %s%s", op->dev, op->ovs.bridge,
-		    op->ovs.shaped ? ", which leaves its shaper alone" : "");
+	strbuf_addf(out, "%s into %s", op->dev, op->ovs.bridge);
+	if (op->ovs.vlan)
+		strbuf_addf(out, ", tag %d", op->ovs.vlan);
+	if (op->ovs.shaped)
+		strbuf_add(out, ", which leaves its shaper alone");
 }
 
 static void text_ovs_flow(const struct op *op, struct strbuf *out)
@@ -197,6 +207,7 @@ static void (*const texts[])(const struct op *op, struct strbuf *out) = {
     [OP_VETH] = text_veth,
     [OP_BRIDGE] = text_bridge,
     [OP_VXLAN] = text_vxlan,
+    [OP_VLAN] = text_vlan,
     [OP_OFFLOAD] = text_offload,
     [OP_ADDR] = text_addr,
     [OP_NEIGH] = text_neigh,

@@ -16,6 +16,8 @@
 #include "core/cli/print.h"
 #include "emulator/model/profile.h"
 
+#define WIDTH 80 /* of what stands beside a word */
+
 struct profile_options {
 	bool json;
 };
@@ -252,12 +254,21 @@ static int list_providers(const struct share_names *names, bool json, struct err
 
 /* ---- show ---- */
 
+/* A line, or several of at most WIDTH bytes. */
 static void add_line(struct columns *c, const char *what, const char *text)
 {
-	if (!text || !*text)
-		return;
-	columns_add(c, what);
-	columns_add(c, text);
+	while (text && *text) {
+		size_t len = strlen(text), n = len;
+
+		if (len > WIDTH)
+			for (n = WIDTH; n && text[n] != ' '; n--)
+				;
+		n = n ? n : len;
+		columns_add(c, what);
+		columns_addf(c, "%.*s", (int)n, text);
+		text += n + (text[n] == ' ');
+		what = "";
+	}
 }
 
 static void add_instance(struct columns *c, const struct profile *p)

@@ -13,7 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/units.h"
 #include "core/harness/fidelity.h"
-#include "core/harness/prove_rate.h"
+#include "core/harness/prove_limits.h"
 
 /* The depth of a shaper's bucket: emulator/shaper/shaper.h. */
 #define SLIPS_PER_BURST 8
@@ -87,7 +87,7 @@ int prove_try(struct prover *p, const struct prove_try *t, struct err *err)
 			return r;
 		t->judge(t->arg, logs, &e);
 		frames_done(logs);
-	} while (++t->proof->tries < TRIES && t->proof->verdict != VERDICT_PASS);
+	} while (++t->proof->tries < TRIES && !t->once && t->proof->verdict != VERDICT_PASS);
 	return 0;
 }
 
@@ -95,13 +95,29 @@ int prove_try(struct prover *p, const struct prove_try *t, struct err *err)
 
 static bool has_anything(const struct way *way)
 {
-	return wire_shape_any(way->shape) || way->impair->given;
+	return wire_shape_any(way->shape) || way->impair->given || (way->ba && way->l->connections);
 }
 
+/* What counts both directions comes with the second. */
 static int prove_way(struct prover *p, const struct way *way, struct err *err)
 {
-	int r = prove_rates(p, way, err);
+	struct way both[2];
+	int r = prove_limits(p, way, err);
 
+	if (r || !way->ba)
+		return r;
+	if (way->l->sum) {
+		way_of(p->w, way->link, false, &both[0]);
+		both[1] = *way;
+		r = prove_sums(p, both, err);
+	}
+	if (!r && way->l->connections) {
+		struct proof *proof = prove_new(p, way, "connections");
+
+		proof->unit = PROOF_COUNT;
+		proof->asked = (double)way->l->connections;
+		prove_skip(proof, p, "a probe of single frames opens none");
+	}
 	return r;
 }
 

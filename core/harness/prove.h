@@ -53,7 +53,7 @@ struct proofs { /* zeroed is empty; proofs_done() */
 };
 
 struct prove_options {
-	bool quick; /* shorter probes, wider tolerances: what a scenario does first */
+	bool quick;	  /* shorter probes, wider tolerances: what a scenario does first */
 	int64_t limit_ns; /* what is not proven by then is skipped; 0: no limit */
 	/* Told before each direction: its place among all, and in words what it is. Or NULL. */
 	void (*progress)(void *arg, size_t index, size_t n, const char *text);

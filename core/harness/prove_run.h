@@ -31,6 +31,7 @@ struct prove_try {
 	void (*judge)(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 		      struct judge_evidence *e);
 	void *arg;
+	bool once; /* try no second time */
 };
 int prove_try(struct prover *p, const struct prove_try *t, struct err *err);
 

@@ -31,6 +31,8 @@
 #include "emulator/kernel/qdisc.h"
 #include "emulator/kernel/route.h"
 #include "emulator/kernel/sysctl.h"
+#include "emulator/lab/relays.h"
+#include "emulator/plan/plan_relay.h"
 
 #define APPLY_THREADS 2
 
@@ -292,6 +294,13 @@ static int apply_fdb(struct apply_job *j, const struct op *op)
 	return 0;
 }
 
+static int apply_relay(struct apply_job *j, const struct op *op)
+{
+	const struct relay_spec spec = plan_relay_spec(op);
+
+	return relays_start(&spec, &j->err);
+}
+
 static const struct {
 	int (*run)(struct apply_job *j, const struct op *op); /* NULL: done by apply_ovs() */
 	bool direct; /* not by the batch, which must go out before */
@@ -319,7 +328,7 @@ static const struct {
     [OP_OVS_FLOW] = {NULL, false},
     [OP_MASTER] = {apply_master, false},
     [OP_FDB] = {apply_fdb, false},
-    [OP_RELAY] = {NULL, false},
+    [OP_RELAY] = {apply_relay, true},
 };
 
 static int apply_job_finish(struct apply_job *j, int rc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * planned: is a running lab what its plan says? lab_check(): makes the plan again from the lab's
- * state and has check.c compare it, in a process inside the lab. Called by cli and the harness.
+ * state and has check.c and relays.c compare it, in a process inside the lab. Called by cli and the
+ * harness.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +15,12 @@
 #include "emulator/lab/change.h"
 #include "emulator/lab/check.h"
 #include "emulator/lab/handle.h"
+#include "emulator/lab/relays.h"
 #include "emulator/lab/state.h"
 
 struct comparison {
 	const struct plan *plan;
+	const struct wire *wire; /* it was made of */
 	const json_t *choices;
 };
 
@@ -29,6 +32,8 @@ static int compare(void *arg, int out_fd, struct err *err)
 	size_t n = 0;
 	int rc = check_compare(c->plan, c->choices, &text, &n, err);
 
+	if (!rc)
+		rc = relays_check(c->wire, &text, &n, err);
 	if (rc)
 		return rc;
 	if (dprintf(out_fd, "%zu\n%s", n, strbuf_text(&text)) < 0)
@@ -66,6 +71,7 @@ int lab_check(const struct lab *lab, struct strbuf *differences, size_t *n, stru
 		return rc;
 	plan_build(&wire, &options.machine, &plan);
 	c.plan = &plan;
+	c.wire = &wire;
 	rc = compare_inside(lab, &c, differences, n, err);
 	if (!rc && *n && change_broken_off(lab->state))
 		strbuf_add(differences,

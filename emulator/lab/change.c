@@ -5,10 +5,11 @@
  * `vpclab set` and by the harness for a scenario's schedule.
  *
  * Theory of operation. A lock file in the run directory lets one change at a time in. Before
- * anything is touched, the state is written with the new overrides as "changing"; when all is done,
- * with them as "sets". A process that is killed in between leaves "changing" behind: then nobody
- * knows which parts of the lab are old and which new, `vpclab check` tells those that are not as
- * before, and the next change makes all parts anew on which the two do not agree.
+ * anything is touched, the new overrides are added to "changing" in the state; when all is done,
+ * they are its "sets", and "changing" is gone. A process that is killed in between leaves it
+ * behind: then nobody knows which parts of the lab are old and which new, `vpclab check` tells
+ * those that are not as before, and the next change makes all parts anew on which they do not
+ * agree.
  */
 #include "emulator/lab/change.h"
 
@@ -26,6 +27,9 @@
 #define LOCK_FILE "change.lock"
 #define LOCK_NS	  (30 * NSEC_PER_SEC)
 #define LOCK_LOOK (2 * NSEC_PER_MSEC)
+
+/* Changes of a lab that may be broken off one after the other. */
+#define CHANGE_PENDING_MAX (PLAN_DIFF_BEFORE_MAX - 2)
 
 /* ---- overrides ---- */
 
@@ -178,8 +182,9 @@ struct side { /* a lab as it would be with some overrides */
 
 struct change {
 	struct lab *lab;
-	struct side before, pending, after; /* pending: of a change that was broken off */
-	bool broken_off;
+	struct side before, after;
+	struct side pending[CHANGE_PENDING_MAX]; /* of changes that were broken off */
+	size_t n_pending;
 	json_t *files; /* of `after` */
 	struct plan_diff diff, undo;
 	struct strbuf *what;
@@ -211,28 +216,34 @@ static void side_done(struct side *s)
 
 static int make_sides(struct change *c, const json_t *sets, struct err *err)
 {
-	const json_t *state = c->lab->state;
+	const json_t *state = c->lab->state, *changing = json_object_get(state, "changing");
 	int rc = make_side(c, sets, &c->files, &c->after, err);
 
 	if (!rc)
 		rc = make_side(c, json_object_get(state, "sets"), NULL, &c->before, err);
-	c->broken_off = change_broken_off(state);
-	if (!rc && c->broken_off)
-		rc = make_side(c, json_object_get(state, "changing"), NULL, &c->pending, err);
+	if (!rc && json_array_size(changing) > CHANGE_PENDING_MAX)
+		rc = err_fail(err, ENOTRECOVERABLE,
+			      "%zu changes of lab '%s' were broken off; take it down",
+			      json_array_size(changing), c->lab->name);
+	for (; !rc && c->n_pending < json_array_size(changing); c->n_pending++)
+		rc = make_side(c, json_array_get(changing, c->n_pending), NULL,
+			       &c->pending[c->n_pending], err);
 	return rc;
 }
 
 static int make_diffs(struct change *c, struct err *err)
 {
-	struct plan_diff_side before[] = {{&c->before.wire, &c->before.plan},
-					  {&c->after.wire, &c->after.plan},
-					  {&c->pending.wire, &c->pending.plan}};
-	const struct plan_diff_side now[] = {before[0], before[2]};
-	const struct plan_diff_side *after = &before[1];
-	int rc = plan_diff(now, c->broken_off ? 2 : 1, after, &c->diff, err);
+	const struct plan_diff_side after = {&c->after.wire, &c->after.plan};
+	struct plan_diff_side before[PLAN_DIFF_BEFORE_MAX];
+	size_t n = 0;
+	int rc;
 
-	/* Half-way, each part is what one of them says. */
-	return rc ? rc : plan_diff(before, c->broken_off ? 3 : 2, &before[0], &c->undo, err);
+	before[n++] = (struct plan_diff_side){&c->before.wire, &c->before.plan};
+	for (size_t i = 0; i < c->n_pending; i++)
+		before[n++] = (struct plan_diff_side){&c->pending[i].wire, &c->pending[i].plan};
+	rc = plan_diff(before, n, &after, &c->diff, err);
+	before[n++] = after; /* half-way, each part is what one of them says */
+	return rc ? rc : plan_diff(before, n, &before[0], &c->undo, err);
 }
 
 static int inside(void *arg, int out_fd, struct err *err)
@@ -243,25 +254,35 @@ static int inside(void *arg, int out_fd, struct err *err)
 	return change_apply(&c->diff, &c->undo, err);
 }
 
-/* Does it; when it cannot be done the state says again what it said before. */
-static int apply(struct change *c, json_t *sets, struct err *err)
+static int touch(struct change *c, json_t *sets, struct err *err)
 {
+	json_t *old = json_incref(json_object_get(c->lab->state, "changing"));
+	json_t *now = old ? json_copy(old) : json_array();
 	autofree char *nothing = NULL;
 	struct err second = ERR_INIT;
-	bool touch = c->diff.changes.n > 0;
-	int rc = touch ? note(c->lab, sets, err) : 0;
+	int rc;
 
-	if (!rc && touch)
+	json_array_append(now, sets);
+	rc = note(c->lab, now, err);
+	if (!rc)
 		rc = lab_call(c->lab, NULL, inside, c, &nothing, NULL, err);
-	if (!rc) {
-		json_object_set(c->lab->state, "sets", sets);
-		json_object_set(c->lab->state, "files", c->files);
-		return note(c->lab, NULL, err);
-	}
-	/* A process that ended early left it half-way: "changing" tells so. */
-	if (rc != -ENOTRECOVERABLE && rc != -EINTR && note(c->lab, NULL, &second))
-		return -err->code;
+	/* A process that ended early left it half-way; else it is again as it was. */
+	if (rc && rc != -ENOTRECOVERABLE && rc != -EINTR)
+		note(c->lab, old, &second);
+	json_decref(now);
+	json_decref(old);
 	return rc;
+}
+
+static int apply(struct change *c, json_t *sets, struct err *err)
+{
+	int rc = c->diff.changes.n ? touch(c, sets, err) : 0;
+
+	if (rc)
+		return rc;
+	json_object_set(c->lab->state, "sets", sets);
+	json_object_set(c->lab->state, "files", c->files);
+	return note(c->lab, NULL, err);
 }
 
 static int change(struct change *c, json_t *sets, struct err *err)
@@ -274,12 +295,13 @@ static int change(struct change *c, json_t *sets, struct err *err)
 		rc = apply(c, sets, err);
 	if (!rc)
 		change_describe(&c->before.wire, &c->after.wire, c->what);
-	if (!rc && c->broken_off)
+	if (!rc && c->n_pending)
 		strbuf_add(c->what, "what a change that was broken off had left is put right\n");
 	plan_diff_done(&c->diff);
 	plan_diff_done(&c->undo);
 	side_done(&c->before);
-	side_done(&c->pending);
+	for (size_t i = 0; i < c->n_pending; i++)
+		side_done(&c->pending[i]);
 	side_done(&c->after);
 	json_decref(c->files);
 	return rc;

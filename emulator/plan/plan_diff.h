@@ -47,7 +47,7 @@ struct plan_diff_side {
 	const struct plan *plan; /* of that wire model */
 };
 
-#define PLAN_DIFF_BEFORE_MAX 3
+#define PLAN_DIFF_BEFORE_MAX 8
 
 /*
  * `before`: what the lab is. More than one: each part of it may be what any of them says, since a

@@ -18,7 +18,7 @@
 
 #define BACKLOG 16
 
-int control_init(struct control *c, const struct relay_spec *s, struct err *err)
+int relay_control_init(struct control *c, const struct relay_spec *s, struct err *err)
 {
 	json_t *j = relay_spec_json(s);
 	int rc;
@@ -51,7 +51,7 @@ static bool somebody_listens(const struct sockaddr_un *a)
 	return yes;
 }
 
-int control_listen(struct control *c, const char *path, struct err *err)
+int relay_control_listen(struct control *c, const char *path, struct err *err)
 {
 	struct sockaddr_un a;
 	int rc = address(path, &a, err);
@@ -221,7 +221,7 @@ static void *control_main(void *arg)
 	return NULL;
 }
 
-int control_start(struct control *c, struct loop *loop, struct err *err)
+int relay_control_start(struct control *c, struct loop *loop, struct err *err)
 {
 	int rc;
 
@@ -233,7 +233,7 @@ int control_start(struct control *c, struct loop *loop, struct err *err)
 	return 0;
 }
 
-void control_done(struct control *c)
+void relay_control_done(struct control *c)
 {
 	if (c->listener >= 0)
 		shutdown(c->listener, SHUT_RDWR); /* its thread is told, whatever it waits for */

@@ -24,10 +24,10 @@ struct control {
 };
 
 /* Copies `s` into memory of its own; its `spec` is what the loop shall use. */
-int control_init(struct control *c, const struct relay_spec *s, struct err *err);
+int relay_control_init(struct control *c, const struct relay_spec *s, struct err *err);
 /* Listens; a socket that is there and that nobody listens to is taken over. -EADDRINUSE. */
-int control_listen(struct control *c, const char *path, struct err *err);
-int control_start(struct control *c, struct loop *loop, struct err *err);
-void control_done(struct control *c); /* also removes the socket */
+int relay_control_listen(struct control *c, const char *path, struct err *err);
+int relay_control_start(struct control *c, struct loop *loop, struct err *err);
+void relay_control_done(struct control *c); /* also removes the socket */
 
 #endif

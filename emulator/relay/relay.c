@@ -22,10 +22,10 @@ static void tell_ready(int fd)
 static int carry(struct control *c, struct loop *loop, const char *path, int ready_fd,
 		 struct err *err)
 {
-	int rc = path ? control_listen(c, path, err) : 0;
+	int rc = path ? relay_control_listen(c, path, err) : 0;
 
 	if (!rc && path)
-		rc = control_start(c, loop, err);
+		rc = relay_control_start(c, loop, err);
 	if (rc)
 		return rc;
 	tell_ready(ready_fd);
@@ -36,17 +36,17 @@ int relay_run(const struct relay_spec *s, const char *control_path, int ready_fd
 {
 	struct control control;
 	struct loop loop;
-	int rc = control_init(&control, s, err);
+	int rc = relay_control_init(&control, s, err);
 
 	signal(SIGPIPE, SIG_IGN); /* ready_fd may be a pipe that nobody reads any more */
 	if (!rc)
 		rc = loop_open(&loop, control.spec, err);
 	if (rc) {
-		control_done(&control);
+		relay_control_done(&control);
 		return rc;
 	}
 	rc = carry(&control, &loop, control_path, ready_fd, err);
-	control_done(&control);
+	relay_control_done(&control);
 	loop_close(&loop);
 	return rc;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inspect: what a running lab consists of: nodes, devices, addresses, links with their limits.
+ * inspect: what a running lab consists of: nodes, devices, addresses, links with their limits and
+ * what became of their packets.
  *
- * It shows what the lab should be (compiled from its own topology); `vpclab check` compares that
- * with the kernel.
+ * It shows what the lab should be (compiled from its own topology), and what the kernel counted;
+ * `vpclab check` compares the two.
  */
 #include "core/base/addr.h"
-#include "core/base/units.h"
 #include "core/cli/command.h"
 #include "core/cli/columns.h"
+#include "core/cli/inspect_links.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
-#include "emulator/shaper/shaper.h"
+#include "emulator/lab/account.h"
+#include "emulator/lab/count.h"
 
 struct inspect_options {
 	bool json;
@@ -67,44 +69,6 @@ static json_t *nodes_json(const struct wire *w)
 			json_object_set_new(j, "host", json_string(w->nodes.v[n->host].name));
 		json_array_append_new(list, j);
 	}
-	return list;
-}
-
-/* The qdisc of one direction of a link, as it was built. */
-static struct shaper_figures shaper_of(const struct source *s, const struct wire_shape *shape,
-				       int dev)
-{
-	struct shaper_figures f = {0};
-
-	if (dev >= 0)
-		shaper_figures(shape, s->wire.devs.v[dev].mtu, &s->compile.machine, &f);
-	return f;
-}
-
-static json_t *rate_json(const struct source *s, const struct wire_shape *shape, int dev)
-{
-	struct shaper_figures f = shaper_of(s, shape, dev);
-	const struct wire_rate *r = &shape->rate;
-
-	if (!r->bps)
-		return json_null();
-	return json_pack("{s:I,s:s,s:s,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
-			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "burst_bytes",
-			 (json_int_t)f.burst_bytes, "queue_bytes", (json_int_t)f.queue_bytes);
-}
-
-static json_t *links_json(const struct source *s)
-{
-	const struct wire *w = &s->wire;
-	json_t *list = json_array();
-
-	VEC_FOREACH (l, &w->links)
-		json_array_append_new(list,
-				      json_pack("{s:s,s:s,s:s,s:o,s:o}", "name", l->name, "a",
-						w->nodes.v[w->devs.v[l->dev_a].node].name, "b",
-						w->nodes.v[w->devs.v[l->dev_b].node].name, "ab",
-						rate_json(s, &l->ab, l->shaper_ab), "ba",
-						rate_json(s, &l->ba, l->shaper_ba)));
 	return list;
 }
 
@@ -183,45 +147,7 @@ static void print_nodes(const struct wire *w, struct strbuf *out)
 	columns_done(&c);
 }
 
-static void add_rate(struct columns *c, const struct source *s, const struct wire_shape *shape,
-		     int dev)
-{
-	struct shaper_figures f = shaper_of(s, shape, dev);
-	const struct wire_rate *r = &shape->rate;
-	char rate[64], burst[64], queue[64];
-
-	if (!r->bps) {
-		columns_add(c, "unshaped");
-		return;
-	}
-	columns_addf(c, "%s %s %s, burst %s, queue %s",
-		     units_format_rate(rate, sizeof(rate), (double)r->bps),
-		     wire_basis_name(r->basis), wire_mode_name(r->mode),
-		     units_format_size(burst, sizeof(burst), (int64_t)f.burst_bytes),
-		     units_format_size(queue, sizeof(queue), f.queue_bytes));
-}
-
-static void print_links(const struct source *s, struct strbuf *out)
-{
-	static const char *const head[] = {"link", "a", "b", "a→b", "b→a"};
-	const struct wire *w = &s->wire;
-	struct columns c;
-
-	columns_init(&c, ARRAY_SIZE(head));
-	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
-		columns_add(&c, head[i]);
-	VEC_FOREACH (l, &w->links) {
-		columns_add(&c, l->name);
-		columns_add(&c, w->nodes.v[w->devs.v[l->dev_a].node].name);
-		columns_add(&c, w->nodes.v[w->devs.v[l->dev_b].node].name);
-		add_rate(&c, s, &l->ab, l->shaper_ab);
-		add_rate(&c, s, &l->ba, l->shaper_ba);
-	}
-	columns_print(&c, "", out);
-	columns_done(&c);
-}
-
-static void inspect_text(const struct source *s)
+static void inspect_text(const struct source *s, const struct account *a)
 {
 	autostr struct strbuf text = {0};
 
@@ -231,23 +157,38 @@ static void inspect_text(const struct source *s)
 	strbuf_add(&text, "\n\n");
 	print_nodes(&s->wire, &text);
 	strbuf_addc(&text, '\n');
-	print_links(s, &text);
+	inspect_links_print(s, a, &text);
+	inspect_nodes_lost(a, &text);
 	print_text(&text);
+}
+
+static int inspect_json(const struct source *s, const struct account *a, json_t *counters)
+{
+	return print_json(json_pack("{s:s,s:o,s:o,s:o,s:O?,s:o,s:O}", "name", lab_name(s->lab),
+				    "nodes", nodes_json(&s->wire), "links", inspect_links_json(s),
+				    "endpoints", endpoints_json(&s->wire), "choices",
+				    json_object_get(lab_state(s->lab), "plan_choices"), "account",
+				    account_json(a, &s->wire), "counters", counters));
 }
 
 static int inspect_run(const struct call *call, struct err *err)
 {
 	const struct inspect_options *o = call->options;
+	json_t *counters = NULL;
+	struct account a = {0};
 	struct source s;
 	int ret = source_open_lab(call->argv[0], &s, err);
 
+	if (!ret)
+		ret = count_snapshot_relays(s.lab, &s.wire, NULL, 0, &counters, err);
+	if (!ret)
+		account_of(&s.wire, counters, &a);
 	if (!ret && o->json)
-		ret = print_json(json_pack("{s:s,s:o,s:o,s:o,s:O?}", "name", lab_name(s.lab),
-					   "nodes", nodes_json(&s.wire), "links", links_json(&s),
-					   "endpoints", endpoints_json(&s.wire), "choices",
-					   json_object_get(lab_state(s.lab), "plan_choices")));
+		ret = inspect_json(&s, &a, counters);
 	else if (!ret)
-		inspect_text(&s);
+		inspect_text(&s, &a);
+	json_decref(counters);
+	account_done(&a);
 	source_done(&s);
 	return ret;
 }
@@ -262,9 +203,17 @@ const struct command cmd_inspect = {
     .operands = "[LAB]",
     .operand_kind = OPERAND_LAB,
     .max_operands = 1,
-    .description = "LAB may be left out when only one is up. Of each direction of a link it shows "
-		   "the rate and\n"
-		   "the shaper's burst and queue, as `vpclab up` chose them for this machine.",
+    .description =
+	"LAB may be left out when only one is up. Of each direction of a link it shows "
+	"the\n"
+	"limits, the shaper's burst and queue as `vpclab up` chose them for this "
+	"machine, the\n"
+	"impairments, and the account since the lab is up: packets that entered and left "
+	"it,\n"
+	"and those lost, by cause and place. While packets are under way some may stand "
+	"as\n"
+	"unexplained. --json has the whole account, and under counters what each device,\n"
+	"queue, class, rule and relay has counted.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct inspect_options),

@@ -24,6 +24,12 @@ void account_done(struct account *a)
 	*a = (struct account){0};
 }
 
+void account_of(const struct wire *w, const json_t *snapshot, struct account *out)
+{
+	*out = (struct account){0};
+	account_walk(w, snapshot, out);
+}
+
 int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *nodes,
 		       struct account *out, struct err *err)
 {
@@ -37,8 +43,7 @@ int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *
 	int rc = count_snapshot_relays(lab, w, names, n, &snapshot, err);
 	if (rc)
 		return rc;
-	*out = (struct account){0};
-	account_walk(w, snapshot, out);
+	account_of(w, snapshot, out);
 	json_decref(snapshot);
 	return 0;
 }
@@ -172,33 +177,40 @@ int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit
 	return rc;
 }
 
-int account_check(const struct lab *lab, const struct wire *w, struct strbuf *text, size_t *n,
-		  struct err *err)
+static void tell_hole(const struct wire *w, const struct account_direction *d, struct strbuf *text)
+{
+	int64_t n = d->hole < 0 ? -d->hole : d->hole;
+	char number[32];
+
+	strbuf_addf(text, "link %s %s: %s packet%s %s\n", w->links.v[d->link].name,
+		    d->ba ? "b→a" : "a→b", account_number(number, n), n == 1 ? "" : "s",
+		    d->hole < 0 ? "more than entered it" : "unexplained");
+}
+
+int account_check(const struct lab *lab, struct strbuf *text, size_t *n, struct err *err)
 {
 	struct err busy = ERR_INIT;
 	struct account a;
-	int rc = account_read_idle(lab, w, IDLE_CHECK_NS, &a, &busy);
+	struct wire w;
 
-	if (rc == -ETIMEDOUT)
-		return 0;
-	if (rc) {
+	wire_init(&w);
+	int rc = lab_wire(lab, &w, &busy);
+	if (rc == 0)
+		rc = account_read_idle(lab, &w, IDLE_CHECK_NS, &a, &busy);
+	if (rc == 0) {
+		VEC_FOREACH (d, &a.directions) {
+			*n += d->hole != 0;
+			if (d->hole)
+				tell_hole(&w, d, text);
+		}
+		account_done(&a);
+	} else if (rc == -ETIMEDOUT) {
+		rc = 0;
+	} else {
 		*err = busy;
-		return rc;
 	}
-	VEC_FOREACH (d, &a.directions) {
-		char number[32];
-
-		if (!d->hole)
-			continue;
-		strbuf_addf(text, "link %s %s: %s packet%s %s\n", w->links.v[d->link].name,
-			    d->ba ? "b→a" : "a→b",
-			    account_number(number, d->hole < 0 ? -d->hole : d->hole),
-			    d->hole == 1 || d->hole == -1 ? "" : "s",
-			    d->hole < 0 ? "more than entered it" : "unexplained");
-		(*n)++;
-	}
-	account_done(&a);
-	return 0;
+	wire_done(&w);
+	return rc;
 }
 
 /* ---- words ---- */

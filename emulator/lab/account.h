@@ -54,6 +54,8 @@ int account_read(const struct lab *lab, const struct wire *w, struct account *ou
 /* Only those nodes (by index, as many as the wire model has), and the links all in them. */
 int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *nodes,
 		       struct account *out, struct err *err);
+/* The same of what count_snapshot_relays() gave. */
+void account_of(const struct wire *w, const json_t *snapshot, struct account *out);
 void account_done(struct account *a);
 
 /*
@@ -71,8 +73,7 @@ int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit
  * Of an idle lab: one line a hole ("link r-b a→b: 3 packets unexplained") into `text`, their number
  * added to *n. A lab that is busy for longer than a second is not judged: 0 lines.
  */
-int account_check(const struct lab *lab, const struct wire *w, struct strbuf *text, size_t *n,
-		  struct err *err);
+int account_check(const struct lab *lab, struct strbuf *text, size_t *n, struct err *err);
 
 int64_t account_lost(const struct account_direction *d); /* by all causes */
 /* The direction of a link, or NULL where it was not read. */

@@ -34,7 +34,7 @@ passes "ls: the pid is the supervisor's" test -d "/proc/$supervisor"
 passes "check" vpclab check "$lab"
 passes "inspect" vpclab inspect "$lab"
 has "inspect names the client's address" "$output" 10.0.0.10
-has "inspect shows bursts and queues" "$output" "1 Gbit/s l1 exact, burst "
+has "inspect shows bursts and queues" "$output" "1 Gbit/s l1, exact, burst "
 
 # what inspect, the lab's plan and the kernel say of a shaper is one
 shaper=$(vpclab plan "$lab" --json | jq -c 'first(.operations[] | select(.op == "tbf") | [.burst_bytes, .limit_bytes])')

@@ -55,8 +55,11 @@ static void set_loss(const struct wire_impair *i, struct tc_netem *n)
 	}
 }
 
-void shaper_netem(const struct wire_impair *i, const struct wire_rate *rate, int mtu,
-		  struct tc_step *out)
+/*
+ * The Pareto jitter of a link adds its scale times (u^(-1/3) - 1), u uniform; netem's table has
+ * 4/3 (u^(-1/3) - 3/2): the same for a delay of half the scale more and 3/4 of the jitter.
+ */
+static void set_delay(const struct wire_impair *i, struct tc_netem *n)
 {
 	static const enum tc_distribution distributions[] = {
 	    [JITTER_NORMAL] = TC_DIST_NORMAL,
@@ -64,14 +67,24 @@ void shaper_netem(const struct wire_impair *i, const struct wire_rate *rate, int
 	    [JITTER_PARETO] = TC_DIST_PARETO,
 	};
 
+	n->delay_ns = i->delay_ns;
+	n->jitter_ns = i->jitter_ns;
+	if (!i->jitter_ns)
+		return;
+	n->distribution = distributions[i->jitter];
+	n->delay_correlation = probability(i->jitter_correlation_ppm);
+	if (i->jitter != JITTER_PARETO)
+		return;
+	n->delay_ns += i->jitter_ns / 2;
+	n->jitter_ns -= i->jitter_ns / 4;
+}
+
+void shaper_netem(const struct wire_impair *i, const struct wire_rate *rate, int mtu,
+		  struct tc_step *out)
+{
 	*out = (struct tc_step){.kind = TC_NETEM, .parent = TC_AT_ROOT, .handle = TC_ID(1, 0)};
 	out->netem.limit_packets = limit_packets(i, rate, mtu);
-	out->netem.delay_ns = i->delay_ns;
-	out->netem.jitter_ns = i->jitter_ns;
-	if (i->jitter_ns) {
-		out->netem.distribution = distributions[i->jitter];
-		out->netem.delay_correlation = probability(i->jitter_correlation_ppm);
-	}
+	set_delay(i, &out->netem);
 	set_loss(i, &out->netem);
 	out->netem.duplicate = probability(i->duplication_ppm);
 	out->netem.corrupt = probability(i->corruption_ppm);

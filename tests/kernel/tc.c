@@ -464,7 +464,8 @@ static void netem_as_tc(struct fixture *f, const struct wire_impair *i)
 	apply_steps(f, &sh, QDISC_ADD);
 	ours = listing(f);
 	read_all(f);
-	assert_int_equal(find_step(&f->dump, &sh.steps.v[0])->step.netem.delay_ns, i->delay_ns);
+	assert_int_equal(find_step(&f->dump, &sh.steps.v[0])->step.netem.delay_ns,
+			 sh.steps.v[0].netem.delay_ns);
 	apply_steps(f, &sh, QDISC_CHANGE);
 	remove_root(f);
 	by_commands(f, &sh);

@@ -117,6 +117,8 @@ void compile_dev_rp_filter_off(struct compile *c, int node);
 int compile_dev_link(struct compile *c, const char *name, int a, int b);
 /* Lets `dev` realise the direction a→b (or b→a) of a link; does nothing where nothing limits. */
 void compile_dev_shape(struct compile *c, int dev, int link, bool ba);
+/* Notes once for the lab what this machine makes of something. Both texts outlive the compiler. */
+void compile_dev_choice(struct compile *c, const char *what, const char *how);
 int compile_dev_endpoint(struct compile *c, const char *name, int node); /* index */
 
 struct compile_chain {

@@ -187,6 +187,9 @@ void compile_dev_shape(struct compile *c, int dev, int link, bool ba)
 	d->egress_link = link;
 	d->egress_ba = ba;
 	*(ba ? &l->shaper_ba : &l->shaper_ab) = dev;
+	if (shape->rate.police && !c->o->machine.police)
+		compile_dev_choice(c, "police",
+				   "a queue of two frames; act_police not in this kernel");
 }
 
 int compile_dev_endpoint(struct compile *c, const char *name, int node)
@@ -196,6 +199,15 @@ int compile_dev_endpoint(struct compile *c, const char *name, int node)
 	e->name = name;
 	e->node = node;
 	return (int)c->w->endpoints.n - 1;
+}
+
+void compile_dev_choice(struct compile *c, const char *what, const char *how)
+{
+	VEC_FOREACH (choice, &c->w->choices) {
+		if (str_eq(choice->what, what))
+			return;
+	}
+	*VEC_ADD(&c->w->arena, &c->w->choices) = (struct wire_choice){what, how};
 }
 
 /* ---- rules ---- */

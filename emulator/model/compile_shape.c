@@ -170,6 +170,8 @@ enum impair_engine compile_shape_engine(struct compile *c, const struct cloud_li
 		return IMPAIR_NONE;
 	if (l && l->via != VIA_AUTO)
 		return engine_by_hand(c, l, can);
+	if (can && !c->o->machine.netem)
+		compile_dev_choice(c, "impairments", "the relay; netem not in this kernel");
 	return can && c->o->machine.netem ? IMPAIR_NETEM : IMPAIR_RELAY;
 }
 

@@ -121,6 +121,34 @@ static void test_who_impairs(void **state)
 	}
 }
 
+static void expect_choices(const char *more, const struct compile_options *o, const char *want)
+{
+	struct strbuf got = {0};
+	struct lab l;
+
+	two_machines(&l, more, o);
+	VEC_FOREACH (choice, &l.w.choices)
+		strbuf_addf(&got, "%s: %s\n", choice->what, choice->how);
+	assert_string_equal(strbuf_text(&got), want);
+	strbuf_done(&got);
+	lab_done(&l);
+}
+
+/* What this machine lacks is told, what was asked for is not. */
+static void test_choices(void **state)
+{
+	struct compile_options bare = here;
+
+	(void)state;
+	bare.machine.netem = bare.machine.police = false;
+	expect_choices(", delay: 1ms", &bare, "impairments: the relay; netem not in this kernel\n");
+	expect_choices(", police: 1mbit", &bare,
+		       "police: a queue of two frames; act_police not in this kernel\n");
+	expect_choices(", loss: {every: 3}", &bare, "");
+	expect_choices(", delay: 1ms, via: relay", &bare, "");
+	expect_choices(", delay: 1ms, police: 1mbit", &here, "");
+}
+
 static void expect_problem(const char *more, const struct compile_options *o, const char *want)
 {
 	static const char base[] =

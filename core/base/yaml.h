@@ -46,6 +46,9 @@ void yaml_done(struct yaml *y);
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key); /* NULL when absent */
 const char *yaml_kind_name(const struct yaml_node *n); /* "a text", "a list", "a map", "nothing" */
 
+/* The node in flow style, as a "path=value" takes it: a text alone as it is. */
+void yaml_write_value(const struct yaml_node *n, struct strbuf *out);
+
 /*
  * Adds a problem for each key of `map` that is not in the list ("unknown key 'rat' in link; did you
  * mean 'rate'?"); `what` names the thing.

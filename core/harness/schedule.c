@@ -16,69 +16,13 @@
 
 /* ---- reading ---- */
 
-/* Text that YAML's flow style takes as it is. */
-static bool is_plain(const char *s)
-{
-	return *s && !s[strcspn(s, "{}[],:#&*!|>'\"%@`\\\n\t")] && *s != '-' && *s != '?' &&
-	       *s != ' ' && s[strlen(s) - 1] != ' ';
-}
-
-static void write_text(const struct yaml_node *n, struct strbuf *out)
-{
-	if (!n->quoted && is_plain(n->text)) {
-		strbuf_add(out, n->text);
-		return;
-	}
-	strbuf_addc(out, '"');
-	for (const char *c = n->text; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			strbuf_addc(out, '\\');
-		if (*c == '\n')
-			strbuf_add(out, "\\n");
-		else
-			strbuf_addc(out, *c);
-	}
-	strbuf_addc(out, '"');
-}
-
-/* A value in flow style, as an override takes it. */
-static void write_flow(const struct yaml_node *n, struct strbuf *out)
-{
-	switch (n->kind) {
-	case YAML_NULL:
-		strbuf_add(out, "null");
-		break;
-	case YAML_SCALAR:
-		write_text(n, out);
-		break;
-	case YAML_SEQ:
-		strbuf_addc(out, '[');
-		VEC_FOREACH (item, &n->items) {
-			strbuf_add(out, item == n->items.v ? "" : ", ");
-			write_flow(*item, out);
-		}
-		strbuf_addc(out, ']');
-		break;
-	case YAML_MAP:
-		strbuf_addc(out, '{');
-		VEC_FOREACH (pair, &n->pairs) {
-			strbuf_addf(out, "%s%s: ", pair == n->pairs.v ? "" : ", ", pair->key);
-			write_flow(pair->value, out);
-		}
-		strbuf_addc(out, '}');
-		break;
-	}
-}
-
 static void add_change(struct scenario_change *c, const char *prefix, const struct yaml_pair *pair,
 		       struct arena *a)
 {
 	autostr struct strbuf value = {0};
 
-	if (pair->value->kind == YAML_SCALAR)
-		strbuf_add(&value, pair->value->text); /* alone it needs no quotes */
-	else if (pair->value->kind != YAML_NULL)
-		write_flow(pair->value, &value);
+	if (pair->value->kind != YAML_NULL)
+		yaml_write_value(pair->value, &value);
 	*VEC_ADD(a, &c->changes) =
 	    arena_printf(a, "%s%s=%s", prefix, pair->key, strbuf_text(&value));
 }

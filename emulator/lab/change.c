@@ -97,6 +97,18 @@ static void describe_direction(const struct wire_link *was, const struct wire_li
 	describe_one(is, way, strbuf_text(&c), strbuf_text(&d), out);
 }
 
+static void describe_connections(const struct wire_link *is, int64_t was, struct strbuf *out)
+{
+	autofree char *now =
+	    is->connections ? mem_printf("%lld connections at most", (long long)is->connections)
+			    : mem_strdup("any number of connections");
+
+	if (was)
+		strbuf_addf(out, "%s: %s (was %lld)\n", is->name, now, (long long)was);
+	else
+		strbuf_addf(out, "%s: %s (was any number)\n", is->name, now);
+}
+
 static const char *node_of(const struct wire *w, int dev)
 {
 	return w->nodes.v[w->devs.v[dev].node].name;
@@ -114,8 +126,7 @@ void change_describe(const struct wire *before, const struct wire *after, struct
 		if (!is->sum)
 			describe_direction(was, is, true, ba, out);
 		if (was->connections != is->connections)
-			strbuf_addf(out, "%s: %lld connections (was %lld)\n", is->name,
-				    (long long)is->connections, (long long)was->connections);
+			describe_connections(is, was->connections, out);
 	}
 }
 

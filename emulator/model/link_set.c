@@ -190,6 +190,34 @@ static void clear_directions(const struct yaml_node *link, const char *path, con
 	}
 }
 
+static void add_set(struct link_sets *out, const char *path, const char *key, const char *value)
+{
+	*VEC_ADD(&out->arena, &out->v) = arena_printf(&out->arena, "%s.%s=%s", path, key, value);
+}
+
+/* What both directions have is no longer that of the one whose `key` is taken away: the other one
+ * gets it for itself. */
+static void split_directions(const struct yaml_node *link, const char *path, const char *key,
+			     struct link_sets *out)
+{
+	const struct yaml_node *both, *other;
+	autofree char *other_key = mem_strdup(key);
+	autostr struct strbuf value = {0};
+
+	if ((!str_starts(key, "ab.") && !str_starts(key, "ba.")) || !link || link->kind != YAML_MAP)
+		return;
+	both = yaml_get(link, key + 3);
+	if (!both)
+		return;
+	other_key[0] = key[1];
+	other_key[1] = key[0];
+	other = yaml_get(link, key[0] == 'a' ? "ba" : "ab");
+	yaml_write_value(both, &value);
+	if (!other || other->kind != YAML_MAP || !yaml_get(other, key + 3))
+		add_set(out, path, other_key, strbuf_text(&value));
+	add_set(out, path, key + 3, "");
+}
+
 int link_sets_add(const struct topology_source *src, const char *path, const char *assignment,
 		  struct link_sets *out, struct err *err)
 {
@@ -218,11 +246,14 @@ int link_sets_add(const struct topology_source *src, const char *path, const cha
 		topology_set(&y, src->sets[i], &ignored);
 	VEC_FOREACH (set, &out->v)
 		topology_set(&y, *set, &ignored);
-	if (keys == &parse_keys_link)
+	if (keys == &parse_keys_link) {
 		clear_directions(node_at(y.root, path), path, key, out);
+		if (!*value)
+			split_directions(node_at(y.root, path), path, key, out);
+	}
 	yaml_done(&y);
 	problems_done(&ignored);
-	*VEC_ADD(&out->arena, &out->v) = arena_printf(&out->arena, "%s.%s=%s", path, key, value);
+	add_set(out, path, key, value);
 	return 0;
 }
 

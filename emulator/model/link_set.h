@@ -26,8 +26,9 @@ void link_sets_done(struct link_sets *s);
  * `out` already. `path` is the link's map in the topology (struct wire_link), keys are those of the
  * topology, with dots ("ab.delay", "rate.burst"). An empty value or "none" takes the key away. A
  * key of both directions also takes away what the directions have of it for themselves, so that it
- * counts for both. ERR_INPUT for a key to take away that no such map can have; what else is wrong
- * is found when the overrides are applied.
+ * counts for both; one that is taken away from one direction leaves the other as it is. ERR_INPUT
+ * for a key to take away that no such map can have; what else is wrong is found when the overrides
+ * are applied.
  */
 int link_sets_add(const struct topology_source *src, const char *path, const char *assignment,
 		  struct link_sets *out, struct err *err);

@@ -170,6 +170,16 @@ static void test_link_sets(void **state)
 	/* away */
 	expect_sets("links.0", "queue=none", NULL, "links.0.queue=\n");
 	expect_sets("links.0", "ab.delay=", NULL, "links.0.ab.delay=\n");
+	/* … from one direction, of what both have: the other one keeps it */
+	expect_sets("links.0", "ab.queue=none", NULL,
+		    "links.0.ba.queue=20ms\nlinks.0.queue=\nlinks.0.ab.queue=\n");
+	expect_sets("links.0", "ab.loss=none", "links.0.loss={random: 1%, \"a: b\": [c, \"1\"]}",
+		    "links.0.loss=\nlinks.0.ab.loss=\n");
+	expect_sets("links.0", "ba.jitter=none",
+		    "links.0.jitter={normal: 1ms, \"a: b\": [c, \"1\"]}",
+		    "links.0.ab.jitter={normal: 1ms, \"a: b\": [c, \"1\"]}\nlinks.0.jitter=\n"
+		    "links.0.ba.jitter=\n");
+	expect_sets("links.0", "ba.rate=none", NULL, "links.0.rate=\nlinks.0.ba.rate=\n");
 	expect_sets("links.0", "delay=none", NULL, "links.0.ab.delay=\nlinks.0.delay=\n");
 	/* cards have no directions of their own */
 	expect_sets("vms.web.1.vnic", "rate.burst=2gbit", NULL,

@@ -311,6 +311,7 @@ static void gone(struct lane *l, const struct packet *p, int64_t now_ns)
 	s->reordered += p->reordered;
 	hist_add(&s->asked, p->due_ns - p->arrival_ns);
 	hist_add(&s->given, now_ns - p->arrival_ns);
+	hist_add(&s->slip, now_ns - p->due_ns);
 	if (p->record)
 		p->record->departure_ns = now_ns;
 	mark(p->record, FATELOG_LATE, late);

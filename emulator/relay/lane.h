@@ -33,7 +33,7 @@ struct lane_stats {
 	int64_t in_packets, in_bytes, out_packets, out_bytes, waiting_packets, waiting_bytes;
 	int64_t lost[FATE_CAUSES], overrun;
 	int64_t duplicated, corrupted, reordered, late;
-	struct hist asked, given; /* nanoseconds */
+	struct hist asked, given, slip; /* nanoseconds */
 };
 
 struct packet;

@@ -83,9 +83,10 @@ int relay_run(const struct relay_spec *s, const char *control_path, int ready_fd
  * "oversize" (larger than the device's MTU: segmentation was on), "overrun" (it could not take them
  * in time: counted by the kernel at its socket), "send" (the device did not take them)},
  * "duplicated", "corrupted", "reordered", "late" (put out more than 0.5 ms after they were due),
- * and two histograms of nanoseconds: "asked" delays and "given" delays (from the kernel's time of
- * arrival to when they were put out), each {"count", "min", "p50", "p90", "p99", "p999", "max",
- * "mean"}; null where there are too few packets to say.
+ * and three histograms of nanoseconds: "asked" delays, "given" delays (from the kernel's time of
+ * arrival to when they were put out) and "slip" (from when they were due to when they were put out:
+ * sharper than given less asked, since a histogram's error grows with its values), each {"count",
+ * "min", "p50", "p90", "p99", "p999", "max", "mean"}; null where there are too few packets to say.
  * Sums: in = out - duplicated + waiting + all lost but overrun; overruns were never in.
  */
 int relay_ask(const char *control_path, const json_t *command, json_t **answer, struct err *err);

@@ -27,11 +27,12 @@ json_t *lane_stats_json(const struct lane_stats *s)
 		json_object_set_new(lost, fate_cause_name(c), json_integer(s->lost[c]));
 	json_object_set_new(lost, "overrun", json_integer(s->overrun));
 	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "in_packets",
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "in_packets",
 	    (json_int_t)s->in_packets, "in_bytes", (json_int_t)s->in_bytes, "out_packets",
 	    (json_int_t)s->out_packets, "out_bytes", (json_int_t)s->out_bytes, "waiting_packets",
 	    (json_int_t)s->waiting_packets, "waiting_bytes", (json_int_t)s->waiting_bytes, "lost",
 	    lost, "duplicated", (json_int_t)s->duplicated, "corrupted", (json_int_t)s->corrupted,
 	    "reordered", (json_int_t)s->reordered, "late", (json_int_t)s->late, "asked",
-	    hist_summary(&s->asked), "given", hist_summary(&s->given));
+	    hist_summary(&s->asked), "given", hist_summary(&s->given), "slip",
+	    hist_summary(&s->slip));
 }

@@ -92,7 +92,12 @@ int fatelog_open(const void *bytes, size_t len, struct fatelog_view *out, struct
 const struct fatelog_record *fatelog_next(const struct fatelog_view *v, size_t at[RELAY_DIRECTIONS],
 					  int *direction);
 
-/* "passed", "lost: loss", "waits", and why: what a table or a comment says. */
+const char *fatelog_fate(const struct fatelog_record *r); /* "passed", "lost", "waits" */
+/* Adds "loss", "corrupted, late": why it was lost and what else was done to it; often nothing. */
+void fatelog_why(const struct fatelog_record *r, struct strbuf *out);
+/* Adds "10.0.0.1 → 10.0.0.2 udp 5000 → 5001", as far as the bytes that were kept say. */
+void fatelog_packet(const struct fatelog_record *r, struct strbuf *out);
+/* Adds it all in one line: "#12 passed after 10.02 ms: corrupted". */
 void fatelog_words(const struct fatelog_record *r, struct strbuf *out);
 json_t *fatelog_json(const struct fatelog_record *r, int direction); /* gives a reference */
 

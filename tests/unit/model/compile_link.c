@@ -387,12 +387,19 @@ static void test_scaled_mode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_netem),	cmocka_unit_test(test_relay),
-	    cmocka_unit_test(test_who_impairs), cmocka_unit_test(test_netem_cannot),
-	    cmocka_unit_test(test_trace),	cmocka_unit_test(test_short_middle),
-	    cmocka_unit_test(test_packets),	cmocka_unit_test(test_police_of_router),
-	    cmocka_unit_test(test_modes),	cmocka_unit_test(test_unshaped),
-	    cmocka_unit_test(test_fabric),	cmocka_unit_test(test_scale),
+	    cmocka_unit_test(test_netem),
+	    cmocka_unit_test(test_relay),
+	    cmocka_unit_test(test_who_impairs),
+	    cmocka_unit_test(test_choices),
+	    cmocka_unit_test(test_netem_cannot),
+	    cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_short_middle),
+	    cmocka_unit_test(test_packets),
+	    cmocka_unit_test(test_police_of_router),
+	    cmocka_unit_test(test_modes),
+	    cmocka_unit_test(test_unshaped),
+	    cmocka_unit_test(test_fabric),
+	    cmocka_unit_test(test_scale),
 	    cmocka_unit_test(test_scaled_mode),
 	};
 

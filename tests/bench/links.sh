@@ -227,7 +227,7 @@ queues() {
 	up || return
 	for streams in 1 64; do
 		flow "$work/q.json" a b udp_stream --frame 64 --packets 16kpps --streams $streams
-		jq -r --argjson n $streams '"| \($n) | \(.counted.pps | round) | \(.counted.pps / 80 | . * 100 | round / 100) % |"' "$work/q.json"
+		jq -r --argjson n $streams '"| \($n) | \(.counted.packets_pps | round) | \(.counted.packets_pps / 80 | . * 100 | round / 100) % |"' "$work/q.json"
 	done
 	down
 }

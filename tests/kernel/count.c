@@ -47,8 +47,10 @@ static int setup(void **state)
 {
 	struct err err = ERR_INIT;
 	struct nl_batch batch = {0};
-	struct link_spec a = {"eth0", 100, 1500, {{2, 0, 0, 0, 0, 1}}};
-	struct link_spec b = {"eth0", 200, 1500, {{2, 0, 0, 0, 0, 2}}};
+	struct link_spec a = {
+	    .name = "eth0", .ifindex = 100, .mtu = 1500, .mac = {{2, 0, 0, 0, 0, 1}}};
+	struct link_spec b = {
+	    .name = "eth0", .ifindex = 200, .mtu = 1500, .mac = {{2, 0, 0, 0, 0, 2}}};
 
 	(void)state;
 	sender = sandbox_netns("sender");

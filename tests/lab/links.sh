@@ -109,7 +109,7 @@ if with queues "queues: {count: 4, pps_each: 1kpps}"; then
 	for _ in $tries; do
 		measure "$work/many.json" "$lab:client" server udp_stream --frame 64 --packets 8kpps \
 			--streams 48 "${brief[@]}"
-		whole=$(jq '.counted.pps / 4000 - 1 | fabs < 0.05' "$work/many.json")
+		whole=$(jq '.counted.packets_pps / 4000 - 1 | fabs < 0.05' "$work/many.json")
 		[ "$whole" = true ] && break
 	done
 	is "queues: many flows have the whole" "$whole" true

@@ -133,7 +133,8 @@ static inline void prepare(struct run *run, enum engine_test test)
 	run->spec.warmup_ns = test == TEST_THROUGHPUT ? 0 : 100 * NSEC_PER_MSEC;
 	run->spec.interval_ns = 100 * NSEC_PER_MSEC;
 	run->spec.congestion[0] = '\0';
-	run->hooks = (struct engine_hooks){on_connected, on_interval, run, 0};
+	run->hooks = (struct engine_hooks){
+	    .on_connected = on_connected, .on_interval = on_interval, .arg = run};
 	worker_start(&run->server);
 	worker_start(&run->client);
 }

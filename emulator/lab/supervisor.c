@@ -33,6 +33,7 @@
 #include "core/base/str.h"
 #include "emulator/lab/apply.h"
 #include "emulator/lab/msg.h"
+#include "emulator/lab/relays.h"
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
@@ -215,8 +216,10 @@ static void reap(struct loop *l)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
-		if (pid != l->builder)
+		if (pid != l->builder) {
+			relays_collected(pid, status, l->job->run);
 			continue;
+		}
 		if (WIFSIGNALED(status)) {
 			err_fail(&err, EINTR, "the process that built the lab was killed (%s)",
 				 strsignal(WTERMSIG(status)));

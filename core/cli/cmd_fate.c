@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fate: what became of each packet of a link that a relay impairs: a table, JSON lines, a capture.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/file.h"
+#include "core/base/units.h"
+#include "core/cli/columns.h"
+#include "core/cli/command.h"
+#include "core/cli/print.h"
+#include "core/cli/source.h"
+#include "emulator/lab/relays.h"
+#include "emulator/relay/fatelog.h"
+
+struct fate_options {
+	const char *output;
+	int64_t number;
+	bool json;
+};
+
+/* "[LAB:]LINK". Link names hold no colon; node names hold none either. */
+static int open_link(const char *text, struct source *s, const struct wire_link **link,
+		     struct err *err)
+{
+	const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
+	autofree char *lab = colon ? mem_printf("%.*s", (int)(colon - text), text) : NULL;
+	autofree const char **names = NULL;
+	const char *near;
+	size_t n = 0;
+	int rc = source_open_lab(lab, s, err);
+
+	if (rc)
+		return rc;
+	names = mem_zalloc((s->wire.links.n + 1) * sizeof(*names));
+	VEC_FOREACH (l, &s->wire.links) {
+		if (str_eq(l->name, name) || str_eq(l->path, name)) {
+			*link = l;
+			return 0;
+		}
+		names[n++] = l->name;
+	}
+	near = str_suggest(name, names, n);
+	return err_input(err, "lab '%s' has no link '%s'%s%s%s; vpclab inspect shows them",
+			 lab_name(s->lab), name, near ? "; did you mean '" : "", near ? near : "",
+			 near ? "'?" : "");
+}
+
+static void add_row(struct columns *c, const struct fatelog_record *r, int direction,
+		    int64_t start_ns)
+{
+	autostr struct strbuf why = {0}, packet = {0};
+
+	fatelog_why(r, &why);
+	fatelog_packet(r, &packet);
+	columns_addf(c, "%llu", (unsigned long long)r->number);
+	columns_add(c, direction == RELAY_AB ? "a→b" : "b→a");
+	columns_addf(c, "%.6f", (double)(r->arrival_ns - start_ns) / 1e9);
+	if (r->departure_ns)
+		columns_addf(c, "%.6f", (double)(r->departure_ns - start_ns) / 1e9);
+	else
+		columns_add(c, "-");
+	columns_addf(c, "%u", r->len);
+	columns_add(c, fatelog_fate(r));
+	columns_add(c, strbuf_text(&why));
+	columns_add(c, strbuf_text(&packet));
+}
+
+/* What was not logged is told: the table would else look complete. */
+static void add_rest(const struct fatelog_view *v, struct strbuf *out)
+{
+	for (int d = 0; d < RELAY_DIRECTIONS; d++)
+		if (v->head->dir[d].not_logged)
+			strbuf_addf(out, "%s: %llu more packets are not in the log\n",
+				    d == RELAY_AB ? "a→b" : "b→a",
+				    (unsigned long long)v->head->dir[d].not_logged);
+}
+
+static void print_table(const struct fatelog_view *v, const struct fate_options *o)
+{
+	static const char *const head[] = {"packet", "way",  "arrival", "departure",
+					   "bytes",  "fate", "why",	"what"};
+	size_t at[RELAY_DIRECTIONS] = {0};
+	const struct fatelog_record *r;
+	autostr struct strbuf text = {0};
+	int64_t start = 0, left = o->number;
+	struct columns c;
+	int d;
+
+	columns_init(&c, ARRAY_SIZE(head));
+	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
+		columns_add(&c, head[i]);
+	while ((!o->number || left-- > 0) && (r = fatelog_next(v, at, &d))) {
+		start = start ? start : r->arrival_ns;
+		add_row(&c, r, d, start);
+	}
+	columns_print(&c, "", &text);
+	columns_done(&c);
+	add_rest(v, &text);
+	print_text(&text);
+}
+
+static void print_lines(const struct fatelog_view *v, const struct fate_options *o)
+{
+	size_t at[RELAY_DIRECTIONS] = {0};
+	const struct fatelog_record *r;
+	autostr struct strbuf text = {0};
+	int64_t left = o->number;
+	int d;
+
+	while ((!o->number || left-- > 0) && (r = fatelog_next(v, at, &d))) {
+		json_t *j = fatelog_json(r, d);
+		autofree char *line = json_dumps(j, JSON_COMPACT);
+
+		strbuf_addf(&text, "%s\n", line);
+		json_decref(j);
+	}
+	print_text(&text);
+}
+
+static int show(const struct fatelog_view *v, const struct fate_options *o, struct err *err)
+{
+	autostr struct strbuf capture = {0};
+
+	if (o->output) {
+		fatelog_pcapng(v, &capture);
+		return file_write(o->output, capture.s, capture.len, err);
+	}
+	if (o->json)
+		print_lines(v, o);
+	else
+		print_table(v, o);
+	return 0;
+}
+
+static int fate_run(const struct call *call, struct err *err)
+{
+	const struct fate_options *o = call->options;
+	const struct wire_link *link = NULL;
+	autofree char *bytes = NULL;
+	struct fatelog_view view;
+	struct source s;
+	size_t len = 0;
+	int rc = open_link(call->argv[0], &s, &link, err);
+
+	if (!rc && link->engine != IMPAIR_RELAY)
+		rc = err_input(err, "link '%s' has no relay, so no fates are kept%s", link->name,
+			       link->engine == IMPAIR_NETEM ? "; `via: relay` gives it one" : "");
+	if (!rc)
+		rc = relays_fates(s.lab, link->name, &bytes, &len, err);
+	if (!rc)
+		rc = fatelog_open(bytes, len, &view, err);
+	if (!rc)
+		rc = show(&view, o, err);
+	source_done(&s);
+	return rc;
+}
+
+static const struct option_def option_defs[] = {
+    {"output", 'o', OPT_STRING, "FILE", "write a capture (pcapng) with each fate as a comment",
+     OPT_AT(struct fate_options, output), NULL, 0, 0},
+    {"number", 'n', OPT_INT, "N", "print only the first N", OPT_AT(struct fate_options, number),
+     NULL, 1, INT64_MAX},
+    {"json", 0, OPT_FLAG, NULL, "print one JSON object a line", OPT_AT(struct fate_options, json),
+     NULL, 0, 0},
+};
+
+const struct command cmd_fate = {
+    .name = "fate",
+    .summary = "tell what became of each packet of an impaired link",
+    .operands = "[LAB:]LINK",
+    .operand_kind = OPERAND_LAB,
+    .min_operands = 1,
+    .max_operands = 1,
+    .description =
+	"LINK is one whose impairments the relay makes (vpclab inspect tells). Of the first\n"
+	"200,000 packets each way it tells when they came and left, and what was done to them:\n"
+	"lost (black_hole, flap, loss, queue, oversize, send), corrupted, duplicated (the copy has "
+	"a\n"
+	"line of its own), reordered, late (by more than 0.5 ms after they were due).\n"
+	"\n"
+	"The capture has the first 64 bytes of each packet as it came, and opens in Wireshark:\n"
+	"add the column frame.comment.",
+    .options = option_defs,
+    .n_options = ARRAY_SIZE(option_defs),
+    .options_size = sizeof(struct fate_options),
+    .run = fate_run,
+};

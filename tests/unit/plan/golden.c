@@ -21,12 +21,24 @@
 #define GOLDEN	   "tests/golden/plans/"
 
 struct variant {
-	char *file, *name; /* of the topology; of the golden files */
+	const char *file, *name; /* of the topology; of the golden files */
 	const char *const *sets;
 	size_t n_sets;
 };
 
 static const char *const form_2018[] = {"vms.web.eip.form=2018", "vms.db.eip.form=2018"};
+static const char *const by_netem[] = {"links.1.delay=10ms", "links.1.loss=1%"};
+static const char *const by_relay[] = {"links.1.delay=10ms", "links.1.loss={every: 100}"};
+static const char *const fabric_delay[] = {"fabric.delay=1ms", "vms.client.vnic={rate: 100mbit, "
+							       "direction: sum, connections: 100}"};
+
+/* Ready topologies with something changed. */
+static const struct variant changed[] = {
+    {"eip.yaml", "eip-2018", form_2018, ARRAY_SIZE(form_2018)},
+    {"dumbbell.yaml", "dumbbell-netem", by_netem, ARRAY_SIZE(by_netem)},
+    {"dumbbell.yaml", "dumbbell-relay", by_relay, ARRAY_SIZE(by_relay)},
+    {"flat.yaml", "flat-delay", fabric_delay, ARRAY_SIZE(fabric_delay)},
+};
 
 static void plan_topology(const struct variant *v, struct wire *w, struct plan *plan)
 {
@@ -139,43 +151,53 @@ static int is_yaml(const struct dirent *e)
 	return str_ends(e->d_name, ".yaml");
 }
 
-static void add_test(struct CMUnitTest *t, char *name, CMUnitTestFunction fn, struct variant *v)
+static void add_test(struct CMUnitTest *t, const char *name, CMUnitTestFunction fn,
+		     struct variant *v)
 {
 	*t = (struct CMUnitTest){.name = name, .test_func = fn, .initial_state = v};
+}
+
+/* The ready ones as they are, then those that are changed. Gives how many. */
+static size_t find_variants(struct arena *a, struct dirent **list, int n, struct variant *out)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < n; i++) {
+		const char *file = arena_strdup(a, list[i]->d_name);
+
+		out[used++] = (struct variant){
+		    .file = file,
+		    .name = arena_printf(a, "%.*s", (int)strlen(file) - 5, file),
+		};
+		free(list[i]);
+	}
+	free(list);
+	for (size_t i = 0; i < ARRAY_SIZE(changed); i++)
+		out[used++] = changed[i];
+	return used;
 }
 
 int main(void)
 {
 	struct dirent **list = NULL;
-	int n = scandir(TOPOLOGIES, &list, is_yaml, alphasort), used = 0, rc;
+	int n = scandir(TOPOLOGIES, &list, is_yaml, alphasort), rc;
 	struct CMUnitTest *tests;
 	struct variant *variants;
+	struct arena arena;
+	size_t used;
 
 	if (n <= 0) {
 		print_error("no topologies: run it in the top folder\n");
 		return 1;
 	}
-	tests = mem_zalloc(((size_t)n + 2) * sizeof(*tests));
-	variants = mem_zalloc(((size_t)n + 1) * sizeof(*variants));
-	for (int i = 0; i < n; i++) {
-		struct variant *v = &variants[i];
-
-		v->file = mem_strdup(list[i]->d_name);
-		v->name = mem_printf("%.*s", (int)strlen(v->file) - 5, v->file);
-		add_test(&tests[used++], v->name, test_plan, v);
-		free(list[i]);
-	}
-	free(list);
-	variants[n] = (struct variant){mem_strdup("eip.yaml"), mem_strdup("eip-2018"), form_2018,
-				       ARRAY_SIZE(form_2018)};
-	add_test(&tests[used++], variants[n].name, test_plan, &variants[n]);
-	add_test(&tests[used++], "deterministic", test_deterministic, &variants[n]);
-	rc = _cmocka_run_group_tests("golden plans", tests, (size_t)used, NULL, NULL);
-	for (int i = 0; i <= n; i++) {
-		free(variants[i].file);
-		free(variants[i].name);
-	}
-	free(tests);
-	free(variants);
+	arena_init(&arena);
+	variants = arena_alloc(&arena, ((size_t)n + ARRAY_SIZE(changed)) * sizeof(*variants));
+	used = find_variants(&arena, list, n, variants);
+	tests = arena_alloc(&arena, (used + 1) * sizeof(*tests));
+	for (size_t i = 0; i < used; i++)
+		add_test(&tests[i], variants[i].name, test_plan, &variants[i]);
+	add_test(&tests[used], "deterministic", test_deterministic, &variants[used - 1]);
+	rc = _cmocka_run_group_tests("golden plans", tests, used + 1, NULL, NULL);
+	arena_done(&arena);
 	return rc;
 }

@@ -20,7 +20,8 @@ enum {
 	TRACE_BYTES = 1504, /* of one opportunity of a delivery trace */
 };
 
-#define SHARE 1e-6 /* impairments are in parts per million */
+#define ACKS_SHARE "acknowledgements share it, 1 per 2 segments (RFC 1122) to none"
+#define SHARE	   1e-6 /* impairments are in parts per million */
 
 /*
  * TCP fills a path with delay only when its window and the queue allow it. Buffers: Linux grows
@@ -139,8 +140,9 @@ static void cut_rate(struct flow *f, int shaper, const struct load *load)
 			  .value = (double)r->bps,
 			  .low = base / (load->data + load->acks),
 			  .high = most / load->data,
-			  .why = r->burst_bps	   ? "credit: from the base to the burst rate"
-				 : load->ack_bytes ? "acks: 1 per 2 segments"
+			  .why = r->burst_bps
+				     ? "the base rate, and the burst rate while there is credit"
+				 : load->ack_bytes ? ACKS_SHARE
 						   : NULL};
 
 	if (r->bps)
@@ -154,7 +156,7 @@ static void cut_packets(struct flow *f, int shaper, const struct load *load)
 			  .value = pps,
 			  .low = pps / (load->data_packets + load->ack_packets),
 			  .high = pps / load->data_packets,
-			  .why = load->ack_packets > 0 ? "acks: 1 per 2 segments" : NULL};
+			  .why = load->ack_packets > 0 ? ACKS_SHARE : NULL};
 
 	if (pps > 0)
 		cut(f, shaper, &l, load);
@@ -173,8 +175,7 @@ static void cut_queues(struct flow *f, int shaper, const struct load *load)
 			  .value = one == bits ? (double)q->bps_each : (double)q->pps_each,
 			  .low = one,
 			  .high = one * most,
-			  .why =
-			      most > 1 ? "queues: from all flows in one to each in its own" : NULL};
+			  .why = most > 1 ? "all flows in one queue to each in its own" : NULL};
 
 	if (q->count > 1 && (q->bps_each || q->pps_each))
 		cut(f, shaper, &l, load);
@@ -185,12 +186,11 @@ static void cut_flow(struct flow *f, int shaper, const struct load *load)
 	int64_t bps = f->w->devs.v[shaper].egress.flow_bps;
 	int streams = f->t->streams > 1 ? f->t->streams : 1;
 	double one = (double)bps / 8 / load->data;
-	struct limit l = {
-	    .kind = LIMIT_FLOW,
-	    .value = (double)bps,
-	    .low = one,
-	    .high = one * streams,
-	    .why = streams > 1 ? "flow caps: from all flows in one slot to each in its own" : NULL};
+	struct limit l = {.kind = LIMIT_FLOW,
+			  .value = (double)bps,
+			  .low = one,
+			  .high = one * streams,
+			  .why = streams > 1 ? "all flows in one slot to each in its own" : NULL};
 
 	if (bps)
 		cut(f, shaper, &l, load);

@@ -405,9 +405,7 @@ static void print_assumption(const struct run_result *r, struct strbuf *out)
 		if (!c->predicted.assumption)
 			continue;
 		begin(out, "predicted");
-		autofree char *line = mem_printf("%s of %s is a range: its acknowledgements share "
-						 "link '%s' with the data (low end: "
-						 "%s, RFC 1122; high end: none)",
+		autofree char *line = mem_printf("%s of %s is a range at link '%s': %s",
 						 r->scenario->measures.v[c->measure].name,
 						 r->scenario->paths.v[c->path].name,
 						 c->predicted.link, c->predicted.assumption);

@@ -123,7 +123,8 @@ static void test_sum(void **state)
 	predict(b, &tcp, &p);
 	assert_float_equal(p.low_pps, 2000, 1e-6);
 	assert_float_equal(p.high_pps, 3000, 1e-6);
-	assert_string_equal(p.assumption, "acks: 1 per 2 segments");
+	assert_string_equal(p.assumption,
+			    "acknowledgements share it, 1 per 2 segments (RFC 1122) to none");
 	predict(b, &udp, &p);
 	assert_float_equal(p.pps, 3000, 1e-6);
 	both.opposite = true;

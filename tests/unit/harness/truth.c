@@ -199,7 +199,8 @@ static void test_acks_share(void **state)
 	assert_float_equal(p.low_bps, 1e9 * 1398 / 1583, 1);
 	assert_float_equal(p.goodput_bps, p.low_bps, 0);
 	assert_int_equal(p.ack_bytes, 90);
-	assert_string_equal(p.assumption, "acks: 1 per 2 segments");
+	assert_string_equal(p.assumption,
+			    "acknowledgements share it, 1 per 2 segments (RFC 1122) to none");
 }
 
 /* Two equal flows in opposite directions: each wire carries one's data and the other's answers. */

@@ -130,7 +130,7 @@ static void bed_init(struct bed *b)
 	struct truth_predicted *vpc = &result_cell(&b->r, 0, 2)->predicted;
 	vpc->goodput_bps = vpc->low_bps = 883.1e6;
 	vpc->high_bps = 909e6;
-	vpc->assumption = "acks: 1 per 2 segments";
+	vpc->assumption = "acknowledgements share it, 1 per 2 segments (RFC 1122) to none";
 	add_throughput(b, 0, 941.3);
 	add_throughput(b, 1, 941.2);
 	add_throughput(b, 2, 700);

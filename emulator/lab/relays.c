@@ -121,6 +121,7 @@ static int await_ready(int fd, const char *link, struct err *err)
 
 int relays_start(const struct relay_spec *spec, struct err *err)
 {
+	struct relay_spec logging = *spec;
 	char path[RELAYS_PATH];
 	autofd int ready = -1;
 	int fds[2], rc = file_mkdirs(RELAYS_DIR, err);
@@ -128,13 +129,15 @@ int relays_start(const struct relay_spec *spec, struct err *err)
 
 	if (rc)
 		return rc;
+	if (!logging.fates_max)
+		logging.fates_max = RELAY_FATES_MAX;
 	unlink(path_of(path, spec->name, ".end"));
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_sys(err, errno, "cannot make a pipe");
 	ready = fds[0];
 	pid = fork(); /* only this thread goes on in the child, in its network namespace */
 	if (pid == 0)
-		be_relay(spec, fds[1]);
+		be_relay(&logging, fds[1]);
 	rc = pid < 0 ? errno : 0;
 	close(fds[1]);
 	if (rc)

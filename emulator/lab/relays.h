@@ -23,7 +23,8 @@
 /*
  * Starts the relay of spec->name in the network namespace of the calling THREAD, whose devices must
  * be there and up, and returns when it passes packets (or with the error that it ended with). The
- * relay keeps no descriptor of the caller but standard error. May be called from several threads.
+ * relay keeps no descriptor of the caller but standard error. It always has a fate log, of
+ * RELAY_FATES_MAX records where spec->fates_max is 0. May be called from several threads.
  */
 int relays_start(const struct relay_spec *spec, struct err *err);
 

@@ -25,8 +25,9 @@
 #include "core/harness/losses.h"
 #include "core/harness/queues.h"
 #include "core/harness/schedule_run.h"
+#include "core/harness/traffic.h"
 
-enum { FCS = 4, ETHERNET_HEADER = 14, INTERVALS = 5, READING_EVERY_S = 1, UDP_MAX = 65507 };
+enum { INTERVALS = 5, READING_EVERY_S = 1 };
 
 #define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
@@ -69,86 +70,6 @@ void attempt_interrupt(void)
 bool attempt_interrupted(void)
 {
 	return atomic_load(&interrupted);
-}
-
-int64_t attempt_frame_payload(int64_t frame, int family)
-{
-	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = family};
-	int64_t payload = frame - FCS - ETHERNET_HEADER - truth_headers(&t);
-
-	return payload > 0 ? payload : 0;
-}
-
-void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
-{
-	if (cpus == CPUS_FREE)
-		spec->client_cpu = spec->server_cpu = -1;
-	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && spec->test != TEST_UDP_STREAM))
-		spec->client_cpu = spec->server_cpu;
-}
-
-static bool is_udp(enum engine_test test)
-{
-	return test == TEST_UDP_STREAM || test == TEST_UDP_RR;
-}
-
-/* Datagrams of no given size are as long as the path has room, for the engine and the truth. */
-static void resolve_size(const struct path *p, int family, struct engine_spec *e)
-{
-	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = family};
-
-	if (e->test != TEST_UDP_STREAM || e->size)
-		return;
-	e->size = p->mtu - truth_headers(&t);
-	if (e->size > UDP_MAX)
-		e->size = UDP_MAX;
-}
-
-static void describe_traffic(const struct attempt_spec *s, const struct engine_spec *e,
-			     struct truth_traffic *t)
-{
-
-	*t = (struct truth_traffic){
-	    .protocol = is_udp(e->test) ? IPPROTO_UDP : IPPROTO_TCP,
-	    .family = s->family,
-	    .timestamps = true,
-	    .payload = e->size,
-	    .opposite = s->opposite,
-	    .streams = e->streams,
-	};
-	if (e->test != TEST_UDP_STREAM)
-		return;
-	if (e->rate_pps > 0)
-		t->offered_pps = (double)e->rate_pps;
-	else if (e->rate_bps > 0 && e->size > 0)
-		t->offered_pps = (double)e->rate_bps / 8 / (double)e->size;
-}
-
-int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)
-{
-	struct truth_traffic t;
-	struct path forward, back;
-
-	struct engine_spec e = s->engine;
-
-	memset(out, 0, sizeof(*out));
-	if (s->engine.test == TEST_TCP_RR || s->engine.test == TEST_UDP_RR)
-		return 0;
-	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);
-	if (!r) {
-		resolve_size(&forward, s->family, &e);
-		describe_traffic(s, &e, &t);
-		r = path_reverse(s->wire, &forward, &back, err);
-		if (!r)
-			truth_predict(s->wire, &forward, &back, &t, out);
-		path_done(&back);
-	}
-	path_done(&forward);
-	if (s->schedule && s->schedule->changes.n) {
-		out->known = false;
-		snprintf(out->unknown, sizeof(out->unknown), "links change while it runs");
-	}
-	return r;
 }
 
 static int find_end(const struct wire *w, const char *name, const struct wire_endpoint **out,
@@ -238,7 +159,7 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	    .lab = a->s->lab,
 	    .wire = a->s->wire,
 	    .path = &a->path,
-	    .protocol = is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
+	    .protocol = traffic_is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
 	};
 
 	struct losses_at links = losses_at(a);
@@ -504,7 +425,7 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 		out->whole.missing = arena_strdup(arena, err.text);
 	set_losses(a, arena, out);
 	set_window(a, out);
-	describe_traffic(a->s, &a->spec, &t);
+	traffic_describe(a->s, &a->spec, &t);
 	set_claim(out, &claim);
 	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
 	doubt(out);
@@ -534,7 +455,7 @@ static int prepare(struct attempt *a, struct err *err)
 	r = path_find(s->wire, s->from, s->to, s->family, &a->path, err);
 	if (r)
 		return r;
-	resolve_size(&a->path, s->family, &a->spec);
+	traffic_size(&a->path, s->family, &a->spec);
 	path_reverse(s->wire, &a->path, &a->back, &no_answers); /* datagrams may need none */
 	return 0;
 }

@@ -243,7 +243,8 @@ void schedule_check(const struct scenario *s, const struct topology_source *src,
 		if (m->unshaped && m->schedule.changes.n)
 			problems_add(p, m->schedule.changes.v[0].at,
 				     "an unshaped measurement has nothing that could change");
-		check_times(s, &m->schedule, p);
+		else
+			check_times(s, &m->schedule, p);
 		check_changes(&c, &m->schedule);
 	}
 	plan_done(&c.plan);

@@ -52,7 +52,20 @@ struct stage { /* packets */
 	const json_t *dev, *root;
 	int64_t sent, refused, dropped, waiting; /* all together: what it was given */
 	int64_t received;			 /* by its peer */
+	bool replaced; /* it had other qdiscs before; what they dropped is in `dropped` */
 };
+
+static int64_t replaced(const struct walk *walk, int dev, bool *any)
+{
+	const struct wire_dev *d = &walk->w->devs.v[dev];
+	const json_t *n =
+	    json_object_get(json_object_get(json_object_get(walk->snapshot, "replaced"),
+					    walk->w->nodes.v[d->node].name),
+			    d->name);
+
+	*any = n != NULL;
+	return json_integer_value(n);
+}
 
 /* A root qdisc counts what those below it drop and hold (sch_tbf.c, sch_htb.c, sch_mq.c). */
 static struct stage read_stage(const struct walk *walk, int dev)
@@ -63,7 +76,7 @@ static struct stage read_stage(const struct walk *walk, int dev)
 	s.root = qdisc_at(s.dev, "root");
 	s.sent = number(s.dev, "tx_packets");
 	s.refused = number(s.dev, "tx_dropped");
-	s.dropped = number(s.root, "dropped");
+	s.dropped = number(s.root, "dropped") + replaced(walk, dev, &s.replaced);
 	s.waiting = number(s.root, "backlog_packets");
 	s.received = peer < 0 ? s.sent : number(device(walk, peer), "rx_packets");
 	return s;
@@ -287,6 +300,17 @@ static void lose_refused(const struct walk *walk, struct account_direction *d, i
 	lose(walk, d, "device", dev, NULL, s->refused);
 }
 
+/* A queue that is replaced takes with it what waits in it, and for a moment there is none: what is
+ * missing at such a device was lost so. Gives what is missing still. */
+static int64_t not_changed(const struct walk *walk, struct account_direction *d, int dev,
+			   const struct stage *s, int64_t missing)
+{
+	if (!s->replaced || missing <= 0)
+		return missing;
+	lose(walk, d, "change", dev, NULL, missing);
+	return 0;
+}
+
 /* One stage of a direction of its own, given `flow` packets; gives how many come out of it. */
 static int64_t cross_stage(const struct walk *walk, struct account_direction *d,
 			   const struct account_stage *stage, int64_t flow)
@@ -305,7 +329,8 @@ static int64_t cross_stage(const struct walk *walk, struct account_direction *d,
 	}
 	twice = doubled(walk, d, &s, flow);
 	d->duplicated += twice;
-	d->hole += flow + twice - given(&s) + (s.sent - s.received);
+	d->hole += not_changed(walk, d, stage->dev, &s, flow + twice - given(&s));
+	d->hole += s.sent - s.received;
 	d->waiting += s.waiting;
 	lose_in_queue(walk, d, stage->dev, &s, s.dropped);
 	lose_refused(walk, d, stage->dev, &s);
@@ -358,7 +383,7 @@ static int64_t cross_shared(const struct walk *walk, struct account_direction *d
 		lose(walk, d, both->rules.cause[i], peer, NULL,
 		     deal(&both->rules.packets[i], &gap));
 	d->waiting += deal(&both->waiting, &gap);
-	d->hole += gap;
+	d->hole += not_changed(walk, d, stage->dev, &both->s, gap);
 	if (d->ba) { /* what was counted as lost and is missing from neither direction */
 		d->hole -= both->queue + both->refused + both->waiting;
 		for (size_t i = 0; i < both->rules.n; i++)

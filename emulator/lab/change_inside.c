@@ -19,6 +19,7 @@
 #include "emulator/kernel/qdisc.h"
 #include "emulator/lab/change.h"
 #include "emulator/lab/relays.h"
+#include "emulator/lab/replaced.h"
 
 struct job { /* what happens in one namespace */
 	const struct plan_change *first, *end;
@@ -224,12 +225,15 @@ static int tell_relays(struct job *j, struct err *err)
 static int run_job(struct job *j, struct err *err)
 {
 	struct err not_there = ERR_INIT;
+	struct replaced queues;
 	int rc = switch_features(j, false, err);
 
+	replaced_before(&queues, j->ns.rt);
 	if (rc == 0 && j->gone.n)
 		nl_send(j->ns.rt, &j->gone, &not_there);
 	if (rc == 0)
 		rc = nl_send(j->ns.rt, &j->batch, err);
+	replaced_after(&queues, j->first->ns, j->ns.rt);
 	if (rc == 0 && j->nft_fd >= 0)
 		rc = nft_commit(&j->nft, err);
 	if (rc == 0)

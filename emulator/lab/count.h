@@ -58,6 +58,7 @@ int count_remove(const struct count_at *at, struct err *err);
  * All counters of the named nodes (n 0: of all nodes), read one right after the other:
  *   {"at_ns": …, "softnet": {"dropped", "squeezed"},          softnet: of the whole machine
  *    "relays": {LINK: what relay_ask() gives for "stats", or null when it does not answer},
+ *    "replaced": what replaced_read() gives,
  *    "nodes": {NODE: {"at_ns": …,
  *      "devices": {DEV: {"rx_packets", "rx_bytes", "rx_dropped", "rx_multicast", "tx_packets",
  *                        "tx_bytes", "tx_dropped", "speed_mbps",

@@ -22,6 +22,7 @@
 #include "emulator/kernel/nl.h"
 #include "emulator/lab/count_inside.h"
 #include "emulator/lab/relays.h"
+#include "emulator/lab/replaced.h"
 
 #define COUNT_VETH_MBPS 10000
 
@@ -354,5 +355,6 @@ int count_inside_snapshot(void *arg, int out_fd, struct err *err)
 		return rc;
 	}
 	json_object_set_new(out, "relays", count_relays(r->wire));
+	json_object_set_new(out, "replaced", replaced_read());
 	return count_write(out, out_fd, err);
 }

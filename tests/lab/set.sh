@@ -152,6 +152,29 @@ else
 	tap_result "the rate follows within 200 ms" "$([ "${took:-9999}" -le 200 ] || echo "took $took ms")"
 fi
 
+# ---- a cap of packets ----
+# pps WANTED: offered twice as many, so many arrive, within 3 %.
+pps() {
+	local wrong
+	for _ in 1 2 3; do
+		vpclab measure "$lab:a" b udp_stream --size 100 --rate "$((2 * $1))pps" --duration 1s \
+			--warmup 300ms --json >"$work/pps.json" 2>/dev/null
+		wrong=$(jq -r --argjson wanted "$1" '.engine.pps / $wanted - 1 |
+			if fabs > 0.03 then "off by \(. * 100) %" else "" end' "$work/pps.json" 2>&1)
+		[ -n "$wrong" ] || break
+	done
+	if [ -n "$wrong" ] && jq -e '.fidelity.limit != "none"' "$work/pps.json" >/dev/null; then
+		tap_skip "$1 packets/s arrive" "the machine was the limit ($wrong)"
+	else
+		tap_result "$1 packets/s arrive" "$wrong"
+	fi
+}
+changes "a cap of packets" a pps=1kpps
+pps 1000
+changes "another cap of packets" a pps=3kpps
+pps 3000
+passes "no cap of packets" vpclab set "$lab:a" pps=none
+
 # ---- the relay ----
 rtt() { # the least of a few
 	on a ping -c 5 -i 0.05 -W 2 -q 10.9.0.2 | sed -n 's,^rtt [^=]*= \([0-9.]*\)/.*,\1,p'

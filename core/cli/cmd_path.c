@@ -257,7 +257,8 @@ const struct command cmd_path = {
     .max_operands = 2,
     .description =
 	"SRC and DST are VMs, machines or addresses of services, such as eip(web). The way is\n"
-	"computed from the model of a running lab or of a topology file:\n"
+	"computed from the model of a running lab or of a topology file. Beside a hop stands what\n"
+	"limits packets that leave there, and what a link does to them: delay, loss, …\n"
 	"\n"
 	"    vpclab path zstack:client 'eip(vpc-eip)'",
     .options = option_defs,

@@ -31,11 +31,14 @@ static void add_feature(struct columns *c, const json_t *feature)
 {
 	bool available = json_is_true(json_object_get(feature, "available"));
 	const char *fallback = text_of(feature, "fallback"), *package = text_of(feature, "package");
+	const json_t *pps = json_object_get(feature, "capacity_pps");
 
 	columns_add(c, text_of(feature, "feature"));
 	columns_add(c, available ? "yes" : "no");
 	columns_add(c, text_of(feature, "needed_for"));
-	if (available)
+	if (available && pps)
+		columns_addf(c, "%lld packets/s", (long long)json_integer_value(pps));
+	else if (available)
 		columns_add(c, "");
 	else
 		columns_addf(c, "%s%s%s%s", *fallback ? fallback : "no fallback",

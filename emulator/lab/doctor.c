@@ -16,6 +16,7 @@
 #include "emulator/kernel/program.h"
 #include "emulator/lab/lab.h"
 #include "emulator/lab/probe.h"
+#include "emulator/lab/relays.h"
 #include "emulator/lab/scratch.h"
 
 struct feature {
@@ -127,6 +128,22 @@ static json_t *userns_entry(const char *problem)
 	return entry(&f, can_make_userns(), problem);
 }
 
+/* It says how much it carries: whoever sends more through it gets "inconclusive". */
+static json_t *relay_entry(void)
+{
+	static const struct feature f = {"relay", "delay, loss and the like without netem",
+					 WITHOUT("delay and loss, unless netem is there"), NULL,
+					 NULL};
+	struct err err = ERR_INIT;
+	int64_t pps = 0;
+	int rc = relays_measure(&pps, &err);
+	json_t *e = entry(&f, rc == 0 && pps > 0, err.text);
+
+	if (!rc)
+		json_object_set_new(e, "capacity_pps", json_integer(pps));
+	return e;
+}
+
 json_t *lab_doctor(void)
 {
 	static const struct feature namespaces = {"namespaces", "every lab", NULL, NULL, NULL};
@@ -138,6 +155,8 @@ json_t *lab_doctor(void)
 	json_array_append_new(list, userns_entry(err.text));
 	if (!rc)
 		json_array_extend(list, json_object_get(got, "list"));
+	if (!rc)
+		json_array_append_new(list, relay_entry());
 	json_decref(got);
 	return list;
 }

@@ -164,13 +164,9 @@ static char *why_ended(const char *link)
 									     : text;
 }
 
-int relays_ask(const char *link, const json_t *command, json_t **answer, struct err *err)
+/* What its socket says, in words about the link. Returns rc, or what it really means. */
+static int explain(const char *link, int rc, struct err *err)
 {
-	char path[RELAYS_PATH];
-	int rc = relay_ask(path_of(path, link, ".sock"), command, answer, err);
-
-	if (rc == -ENOENT)
-		return err_fail(err, ENOENT, "link %s has no relay", link);
 	if (rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE) {
 		autofree char *why = why_ended(link);
 
@@ -178,6 +174,16 @@ int relays_ask(const char *link, const json_t *command, json_t **answer, struct 
 				why);
 	}
 	return rc;
+}
+
+int relays_ask(const char *link, const json_t *command, json_t **answer, struct err *err)
+{
+	char path[RELAYS_PATH];
+	int rc = relay_ask(path_of(path, link, ".sock"), command, answer, err);
+
+	if (rc == -ENOENT)
+		return err_fail(err, ENOENT, "link %s has no relay", link);
+	return explain(link, rc, err);
 }
 
 int relays_set(const char *link, const struct wire_impair *ab, const struct wire_impair *ba,
@@ -202,7 +208,7 @@ int relays_log(const char *link, struct strbuf *bytes, struct err *err)
 	char path[RELAYS_PATH];
 	int rc = relay_fates(path_of(path, link, ".sock"), bytes, err);
 
-	return rc ? err_wrap(err, "link %s", link) : 0;
+	return explain(link, rc, err);
 }
 
 static void differ(struct strbuf *out, size_t *n, const struct wire *w, const struct wire_link *l,

@@ -133,6 +133,9 @@ static int64_t arrival(struct port_in *p, const struct tpacket2_hdr *h, int64_t 
 
 	if (at < p->empty_ns - SKEW_NS)
 		at = p->empty_ns;
+	/* It may have come since `now`: then `now` would be too early, and so would be the packet. */
+	if (at > now_ns)
+		now_ns = clock_now_ns();
 	return at > now_ns ? now_ns : at;
 }
 

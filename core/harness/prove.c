@@ -13,7 +13,9 @@
 #include "core/base/clock.h"
 #include "core/base/units.h"
 #include "core/harness/fidelity.h"
+#include "core/harness/prove_impair.h"
 #include "core/harness/prove_limits.h"
+#include "emulator/lab/relays.h"
 
 /* The depth of a shaper's bucket: emulator/shaper/shaper.h. */
 #define SLIPS_PER_BURST 8
@@ -46,48 +48,84 @@ void prove_skip(struct proof *proof, struct prover *p, const char *fmt, ...)
 	proof->why = arena_strdup(&p->out->arena, text);
 }
 
-static int send_once(struct prover *p, const struct frames_spec *spec,
-		     struct frames_log logs[static FRAMES_STREAMS], struct judge_evidence *e,
-		     struct err *err)
-{
+struct watch { /* what the machine did during one probe */
 	struct fidelity_snapshot before, after;
-	struct fidelity f;
-	int r = fidelity_read(&before, err);
+	json_t *relays[2]; /* NULL where the way has none */
+};
 
-	if (!r)
-		r = frames_run(p->lab, spec, logs, err);
-	if (r)
-		return r;
-	r = fidelity_read(&after, err);
-	if (r) {
-		frames_done(logs);
-		return r;
-	}
-	fidelity_between(&before, &after, &f);
+static int watch(struct prover *p, const struct way *way, bool after, struct watch *w,
+		 struct err *err)
+{
+	int r = fidelity_read(after ? &w->after : &w->before, err);
+
+	if (!r && way->l->engine == IMPAIR_RELAY)
+		r = relays_read(p->lab, p->w, &w->relays[after], err);
+	return r;
+}
+
+static void watch_done(struct watch *w)
+{
+	json_decref(w->relays[0]);
+	json_decref(w->relays[1]);
+}
+
+static void find_evidence(struct prover *p, const struct watch *w, struct judge_evidence *e)
+{
+	struct fidelity f;
+	char why[200];
+
+	fidelity_between(&w->before, &w->after, &f);
 	*e = (struct judge_evidence){.softnet_dropped = f.softnet_dropped};
 	f.softnet_dropped = 0;
 	fidelity_judge(&f);
-	e->busy = f.limit == FIDELITY_ENOUGH ? NULL : arena_strdup(&p->out->arena, f.why);
-	return 0;
+	if (f.limit != FIDELITY_ENOUGH)
+		e->busy = arena_strdup(&p->out->arena, f.why);
+	if (w->relays[0] && relays_limited(w->relays[0], w->relays[1], why, sizeof(why)))
+		e->relay = arena_strdup(&p->out->arena, why);
+}
+
+static int try_once(struct prover *p, const struct prove_try *t, struct err *err)
+{
+	struct frames_log logs[FRAMES_STREAMS] = {0};
+	struct judge_evidence e;
+	struct watch w = {0};
+	int r = t->prepare ? t->prepare(p, t->way, err) : 0;
+
+	if (!r)
+		r = watch(p, t->way, false, &w, err);
+	if (!r)
+		r = frames_run(p->lab, t->spec, logs, err);
+	if (!r)
+		r = watch(p, t->way, true, &w, err);
+	if (!r) {
+		find_evidence(p, &w, &e);
+		t->judge(t->arg, logs, &e);
+	}
+	watch_done(&w);
+	frames_done(logs);
+	return r;
 }
 
 int prove_try(struct prover *p, const struct prove_try *t, struct err *err)
 {
-	if (clock_now_ns() >= p->end_ns) {
-		prove_skip(t->proof, p, "the time for proofs was over, %lld s",
+	bool again = clock_now_ns() < p->end_ns;
+
+	for (size_t i = 0; i < t->n && !again; i++)
+		prove_skip(&p->out->list.v[t->first + i], p, "the time for proofs was over, %lld s",
 			   (long long)(p->o->limit_ns / NSEC_PER_SEC));
-		return 0;
-	}
-	do {
-		struct frames_log logs[FRAMES_STREAMS] = {0};
-		struct judge_evidence e;
-		int r = send_once(p, t->spec, logs, &e, err);
+	for (int tries = 1; again && tries <= TRIES; tries++) {
+		int r = try_once(p, t, err);
 
 		if (r)
 			return r;
-		t->judge(t->arg, logs, &e);
-		frames_done(logs);
-	} while (++t->proof->tries < TRIES && !t->once && t->proof->verdict != VERDICT_PASS);
+		again = false;
+		for (size_t i = 0; i < t->n; i++) {
+			struct proof *proof = &p->out->list.v[t->first + i];
+
+			proof->tries = tries;
+			again = again || (proof->verdict != VERDICT_PASS && !t->once);
+		}
+	}
 	return 0;
 }
 
@@ -104,6 +142,8 @@ static int prove_way(struct prover *p, const struct way *way, struct err *err)
 	struct way both[2];
 	int r = prove_limits(p, way, err);
 
+	if (!r && way->impair->given)
+		r = prove_impair(p, way, err);
 	if (r || !way->ba)
 		return r;
 	if (way->l->sum) {

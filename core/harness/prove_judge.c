@@ -138,6 +138,8 @@ static void excuse_any(const struct judge_evidence *e, char *why, size_t size)
 			 (long long)e->overrun);
 	else if (e->foreign * FOREIGN_SHARE > e->arrived)
 		snprintf(why, size, "%lld packets of others came meanwhile", (long long)e->foreign);
+	else if (e->relay)
+		snprintf(why, size, "%s", e->relay);
 	else if (e->busy)
 		snprintf(why, size, "%s", e->busy);
 }

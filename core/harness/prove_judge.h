@@ -47,6 +47,7 @@ struct judge_evidence {
 	int64_t foreign;	 /* packets of others that the figure does not account for */
 	int64_t overrun;	 /* arrivals that were not seen */
 	int64_t softnet_dropped; /* by the machine's own queues, in the meantime */
+	const char *relay;	 /* that the relay of the link was at its limit, in words */
 	const char *busy;	 /* for times: that other programs held the CPUs, in words */
 };
 

@@ -173,7 +173,7 @@ static void finish(const struct probe *b, const struct judge_rate *rate, struct 
 		e->paused_share = (double)rate->paused_ns / (double)rate->window_ns;
 		e->saved_share = b->limit->saved / b->limit->per_s / window_s;
 	}
-	e->busy = NULL; /* pauses tell what it did */
+	e->busy = e->relay = NULL; /* pauses tell what they did; no relay comes before */
 	judge_proof(b->proof, e, &b->p->out->arena);
 }
 
@@ -210,8 +210,13 @@ int prove_limit(struct prover *p, const struct way *ways, size_t n, const struct
 			  .spec = {.n = n,
 				   .quiet_ns = QUIET_NS + 6 * frame_ns(limit),
 				   .limit_ns = window_ns(p, limit) + AFTER_NS}};
-	struct prove_try try = {
-	    .spec = &b.spec, .proof = proof, .judge = judge, .arg = &b, .once = limit->once};
+	struct prove_try try = {.way = ways,
+				.spec = &b.spec,
+				.first = (size_t)(proof - p->out->list.v),
+				.n = 1,
+				.judge = judge,
+				.arg = &b,
+				.once = limit->once};
 
 	for (size_t i = 0; i < n; i++) {
 		way_shaper_stream(&ways[i], &b.spec.stream[i]);

@@ -21,18 +21,24 @@ struct proof *prove_new(struct prover *p, const struct way *way, const char *wha
 void prove_skip(struct proof *proof, struct prover *p, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * Sends until `judge` is content with what came, or often enough. `judge` sets verdict and why of
- * the proof; `e` has softnet_dropped then, and `busy` where the CPUs had no idle time.
- */
+/* One probe for the last n proofs of the list. */
 struct prove_try {
+	const struct way *way;
 	const struct frames_spec *spec;
-	struct proof *proof;
+	size_t first, n; /* proofs, indices in the list */
+	/* Before each try, or NULL. */
+	int (*prepare)(struct prover *p, const struct way *way, struct err *err);
+	/*
+	 * Sets figures, verdicts and reasons of the proofs. `e` has what the machine did meanwhile:
+	 * softnet_dropped, and `busy` where the CPUs had no idle time.
+	 */
 	void (*judge)(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 		      struct judge_evidence *e);
 	void *arg;
 	bool once; /* try no second time */
 };
+
+/* Sends until all proofs pass, or often enough. */
 int prove_try(struct prover *p, const struct prove_try *t, struct err *err);
 
 #endif

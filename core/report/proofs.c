@@ -46,8 +46,7 @@ static void format_value(char *buf, size_t size, const struct proof *p, double v
 		snprintf(buf, size, "%.*g %s", digits, v / fmin(scales[i].unit, 1e6),
 			 scales[i].pps);
 	else if (p->unit == PROOF_NS)
-		snprintf(buf, size, "%s%s", v < 0 ? "−" : "",
-			 units_format_time(text, sizeof(text), (int64_t)fabs(v)));
+		snprintf(buf, size, "%s", units_format_time(text, sizeof(text), (int64_t)v));
 	else if (p->unit == PROOF_SHARE)
 		snprintf(buf, size, "%.*g %%", digits, v * 100);
 	else
@@ -62,14 +61,15 @@ static void format_share(char *buf, size_t size, double share)
 static void format_error(char *buf, size_t size, const struct proof *p)
 {
 	double error = proof_error(p);
+	char text[CELL / 2];
 
 	if (isnan(error))
 		snprintf(buf, size, "–");
 	else if (!p->absolute && p->asked != 0)
 		format_share(buf, size, error);
 	else {
-		snprintf(buf, size, "%s", error >= 0 ? "+" : "");
-		format_value(buf + (error >= 0), size - 1, p, error, 3);
+		format_value(text, sizeof(text), p, fabs(error), 3);
+		snprintf(buf, size, "%s%s", error < 0 ? "−" : "+", text);
 	}
 }
 

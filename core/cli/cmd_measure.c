@@ -82,6 +82,10 @@ static int specify(struct measurement *m, const struct source *s, const char *sr
 
 static void print_predicted(const struct measurement *m, struct strbuf *out)
 {
+	static const char *const limit_words[] = {
+	    [LIMIT_RATE] = "",	      [LIMIT_PACKETS] = "",	   [LIMIT_QUEUE] = " a queue",
+	    [LIMIT_FLOW] = " a flow", [LIMIT_TRACE] = " by trace", [LIMIT_SENDER] = "",
+	};
 	const struct truth_predicted *p = &m->predicted;
 	bool packets = m->spec.engine.test == TEST_UDP_STREAM;
 	double found = packets ? m->sample.engine.pps : m->sample.engine.goodput_bps;
@@ -97,16 +101,19 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
-	if (p->limit == LIMIT_PACKETS)
-		metric_format(c, sizeof(c), METRIC_PPS, p->limit_value);
-	else
+	if (p->limit == LIMIT_SENDER)
 		units_format_rate(c, sizeof(c), (double)p->rate_bps);
+	else if (p->limit_packets)
+		units_format_pps(c, sizeof(c), p->limit_value);
+	else
+		units_format_rate(c, sizeof(c), p->limit_value);
 	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
 	/* Rounded first, so that there is no −0.00. */
 	double off = round((found / (packets ? p->pps : p->goodput_bps) - 1) * 1e4) / 100;
-	strbuf_addf(out, " (found %s%.2f %%): %s, %s", off < 0 ? "−" : "+", fabs(off), p->link, c);
+	strbuf_addf(out, " (found %s%.2f %%): %s, %s%s", off < 0 ? "−" : "+", fabs(off), p->link, c,
+		    limit_words[p->limit]);
 	if (p->charged_bytes)
 		strbuf_addf(out, " %s, %lld of %lld bytes", wire_basis_name(p->basis),
 			    (long long)p->payload_bytes, (long long)p->charged_bytes);

@@ -52,7 +52,8 @@ struct truth_predicted {
 	enum rate_basis basis;
 	const char *assumption; /* NULL, or in words, why low and high differ */
 	double delivered_share; /* UDP: of what the limit lets pass; less than 1 where links lose */
-	double limit_value;	/* of `limit`, in bit/s or packets/s */
+	double limit_value;	/* of `limit`, in bit/s … */
+	bool limit_packets;	/* … or in packets/s */
 	int64_t scale_num, scale_den; /* all figures are those of the model, num/den of full size */
 };
 

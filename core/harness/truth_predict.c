@@ -106,7 +106,8 @@ static void load_of(const struct flow *f, int shaper, struct load *load)
 
 struct limit {
 	enum truth_limit kind;
-	double value;	  /* bit/s or packets/s */
+	double value;	  /* bit/s … */
+	bool packets;	  /* … or packets/s */
 	double low, high; /* packets of the flow per second */
 	const char *why;  /* low and high differ, or NULL */
 };
@@ -124,6 +125,7 @@ static void cut(struct flow *f, int shaper, const struct limit *l, const struct 
 	f->shaper = shaper;
 	f->out->limit = l->kind;
 	f->out->limit_value = l->value;
+	f->out->limit_packets = l->packets;
 	f->out->rate_bps = d->egress.rate.bps;
 	f->out->basis = d->egress.rate.basis;
 	f->out->charged_bytes = l->kind == LIMIT_PACKETS ? 0 : (int64_t)load->data;
@@ -154,6 +156,7 @@ static void cut_packets(struct flow *f, int shaper, const struct load *load)
 	double pps = (double)f->w->devs.v[shaper].egress.pps.pps;
 	struct limit l = {.kind = LIMIT_PACKETS,
 			  .value = pps,
+			  .packets = true,
 			  .low = pps / (load->data_packets + load->ack_packets),
 			  .high = pps / load->data_packets,
 			  .why = load->ack_packets > 0 ? ACKS_SHARE : NULL};
@@ -173,6 +176,7 @@ static void cut_queues(struct flow *f, int shaper, const struct load *load)
 	double one = !q->bps_each ? packets : !q->pps_each || bits < packets ? bits : packets;
 	struct limit l = {.kind = LIMIT_QUEUE,
 			  .value = one == bits ? (double)q->bps_each : (double)q->pps_each,
+			  .packets = one != bits,
 			  .low = one,
 			  .high = one * most,
 			  .why = most > 1 ? "all flows in one queue to each in its own" : NULL};
@@ -257,6 +261,7 @@ static void pass_trace(struct flow *f, const struct wire_link *l, const struct w
 		return;
 	f->low = f->high = pps;
 	f->out->limit = LIMIT_TRACE;
+	f->out->limit_packets = false;
 	f->out->limit_value = (double)i->trace_n * TRACE_BYTES * 8 / period_s;
 	f->out->rate_bps = (int64_t)f->out->limit_value;
 	f->out->basis = BASIS_L2;
@@ -425,6 +430,7 @@ static void start_at_offer(struct flow *f)
 	f->low = f->high = f->t->offered_pps;
 	f->out->limit = LIMIT_SENDER;
 	f->out->limit_value = f->t->offered_pps;
+	f->out->limit_packets = true;
 	f->out->rate_bps = (int64_t)(f->t->offered_pps * bits);
 	snprintf(f->out->link, sizeof(f->out->link), "the sender's own rate");
 }

@@ -80,7 +80,7 @@ json_t *json_predicted(const struct truth_predicted *p)
 		return o;
 	}
 	set_text(o, "limit", limits[p->limit]);
-	set_number(o, "limit_value", p->limit_value);
+	set_number(o, p->limit_packets ? "limit_pps" : "limit_bps", p->limit_value);
 	set_number(o, "delivered_share", p->delivered_share);
 	set_number(o, "goodput_bps", p->goodput_bps);
 	set_number(o, "low_bps", p->low_bps);
@@ -193,6 +193,7 @@ static json_t *json_losses(const struct losses *l)
 	json_object_set_new(o, "lost", list);
 	set_int(o, "lost_others_packets", l->others);
 	set_int(o, "duplicated_packets", l->duplicated);
+	set_int(o, "waiting_packets", l->waiting);
 	set_int(o, "unexplained_packets", l->unexplained);
 	set_text(o, "why", l->why);
 	return o;

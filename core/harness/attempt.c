@@ -41,6 +41,7 @@ struct attempt {
 	struct path path, back;
 	struct account links; /* the ledger of both ways before the traffic */
 	bool links_read;
+	int64_t late_packets;	       /* of the flow, that arrived when the ends had stopped */
 	struct schedule_run *schedule; /* NULL: nothing changes */
 	struct proc proc[2];	       /* client, server */
 	int fd[2];
@@ -246,7 +247,8 @@ static int64_t tail_bytes(const struct engine_result *e)
 	return (int64_t)(e->sent_bps / 8 * 2 * ENGINE_UDP_TAIL_NS / NSEC_PER_SEC);
 }
 
-static void set_claim(const struct run_sample *run, struct truth_claim *claim)
+static void set_claim(const struct attempt *a, const struct run_sample *run,
+		      struct truth_claim *claim)
 {
 	const struct engine_result *e = &run->engine;
 
@@ -256,7 +258,8 @@ static void set_claim(const struct run_sample *run, struct truth_claim *claim)
 		return;
 	claim->bytes = e->server.bytes_all;
 	if (run->spec.test == TEST_UDP_STREAM)
-		claim->slack_bytes = e->drops_all * e->size + tail_bytes(e);
+		claim->slack_bytes =
+		    (e->drops_all + run->losses.behind + a->late_packets) * e->size + tail_bytes(e);
 	else
 		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf +
 				     (e->client.bytes_all - e->server.bytes_all);
@@ -332,14 +335,20 @@ static int read_settled(struct attempt *a, struct truth_counts *out, struct err 
 	return r;
 }
 
-/* Again while something is on its way: what is between two counters would be a hole. */
+/* Again while something is on its way: what is between two counters would be a hole. A full queue
+ * needs its time, and the next run would wait for it too. */
 static int read_links(struct attempt *a, struct account *out, struct err *err)
 {
 	struct losses_at links = losses_at(a);
-	int64_t deadline = clock_now_ns() + SETTLE_MOST_NS;
+	int64_t begin = clock_now_ns(), waiting, open, before;
 	int r = losses_read(&links, out, err);
 
-	while (!r && losses_moving(out) && clock_now_ns() < deadline && !attempt_interrupted()) {
+	losses_moving(&links, &a->links, &waiting, &before);
+	while (!r && !attempt_interrupted()) {
+		losses_moving(&links, out, &waiting, &open);
+		if ((!waiting && open == before) ||
+		    clock_now_ns() - begin > (waiting ? QUIET_MOST_NS : SETTLE_MOST_NS))
+			break;
 		account_done(out);
 		clock_sleep_until_ns(clock_now_ns() + LINKS_STEP_NS);
 		r = losses_read(&links, out, err);
@@ -368,26 +377,23 @@ static void follow(struct attempt *a, const struct account *between, struct aren
 	    .arrived = out->whole.flow.packets,
 	    .delivered = e->server.packets_all,
 	    .socket = e->drops_all,
-	    .unread_most = e->size > 0 ? tail_bytes(e) / e->size + 1 : 0,
+	    .unread_most = a->late_packets + (e->size > 0 ? tail_bytes(e) / e->size + 1 : 0),
 	};
 
 	losses_follow(&links, between, &flow, arena, &out->losses);
 }
 
-static void set_losses(struct attempt *a, struct arena *arena, struct run_sample *out)
+static void set_losses(struct attempt *a, const struct account *after, struct arena *arena,
+		       struct run_sample *out)
 {
 	struct losses_at links = losses_at(a);
-	struct err ignored = ERR_INIT;
-	struct account after, between;
+	struct account between;
 
-	if (!a->links_read || read_links(a, &after, &ignored))
-		return;
-	account_between(&a->links, &after, &between);
+	account_between(&a->links, after, &between);
 	losses_of(&links, &between, arena, &out->losses);
-	if (can_follow(a, out))
+	if (can_follow(a, out) && !out->losses.waiting)
 		follow(a, &between, arena, out);
 	account_done(&between);
-	account_done(&after);
 }
 
 /* Packets of which nobody knows what became of them are a third truth that disagrees. */
@@ -413,20 +419,40 @@ static void set_needed(const struct attempt *a, struct run_sample *out)
 	out->fidelity.sent_pps = out->engine.sent_pps;
 }
 
-static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
+/*
+ * First what had come when the ends stopped, then, when the links are idle, all that came. The
+ * difference came too late for the receiver.
+ */
+static void read_after(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
-	struct truth_traffic t;
-	struct truth_claim claim;
-	struct err err = ERR_INIT;
+	struct truth_counts at_end = {0};
+	struct err err = ERR_INIT, ignored = ERR_INIT;
+	struct account after = {0};
+	bool links;
 
+	if (a->counters && counters_read(a->counters, &at_end, &ignored))
+		at_end = (struct truth_counts){0};
+	links = a->links_read && !read_links(a, &after, &ignored);
 	if (!a->counters)
 		out->whole.missing = arena_strdup(arena, a->counters_err.text);
 	else if (read_settled(a, &out->whole, &err))
 		out->whole.missing = arena_strdup(arena, err.text);
-	set_losses(a, arena, out);
+	if (out->whole.known && at_end.known)
+		a->late_packets = out->whole.flow.packets - at_end.flow.packets;
+	if (links)
+		set_losses(a, &after, arena, out);
+	account_done(&after);
+}
+
+static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
+{
+	struct truth_traffic t;
+	struct truth_claim claim;
+
+	read_after(a, arena, out);
 	set_window(a, out);
 	traffic_describe(a->s, &a->spec, &t);
-	set_claim(out, &claim);
+	set_claim(a, out, &claim);
 	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
 	doubt(out);
 	fidelity_between(&a->before, &a->after, &out->fidelity);

@@ -85,12 +85,20 @@ int losses_read(const struct losses_at *at, struct account *out, struct err *err
 	return account_read_nodes(at->lab, at->wire, nodes, out, err);
 }
 
-bool losses_moving(const struct account *a)
+void losses_moving(const struct losses_at *at, const struct account *a, int64_t *waiting,
+		   int64_t *open)
 {
-	VEC_FOREACH (d, &a->directions)
-		if (d->waiting || d->hole)
-			return true;
-	return false;
+	struct crossings c;
+
+	*waiting = *open = 0;
+	find_crossings(at, &c);
+	VEC_FOREACH (x, &c.v) {
+		const struct account_direction *d = account_find(a, x->link, x->ba);
+
+		*waiting += d ? d->waiting : 0;
+		*open += d ? (d->hole < 0 ? -d->hole : d->hole) : 0;
+	}
+	arena_done(&c.arena);
 }
 
 /* ---- the difference ---- */
@@ -119,6 +127,7 @@ static void add_direction(const struct losses_at *at, const struct crossing *x,
 				   d->lost[i].packets});
 	if (!x->answers)
 		out->duplicated += d->duplicated;
+	out->waiting += d->waiting > 0 ? d->waiting : 0;
 	if (!d->hole)
 		return;
 	out->unexplained += d->hole < 0 ? -d->hole : d->hole;
@@ -141,6 +150,10 @@ void losses_of(const struct losses_at *at, const struct account *between, struct
 			add_direction(at, x, d, arena, out);
 	}
 	arena_done(&c.arena);
+	if (!out->waiting)
+		return;
+	out->unexplained = 0; /* read while packets moved, counters are never of one moment */
+	out->why = NULL;
 }
 
 /* ---- the flow ---- */
@@ -270,7 +283,9 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 	unexplained(f, gap, arena, out);
 	/* The server counts what comes twice once. */
 	unread -= unread < s.duplicated ? (unread > 0 ? unread : 0) : s.duplicated;
+	out->behind = unread > 0 ? unread : 0;
 	unread = explain_by_nodes(at, between, true, unread, &sink);
+	out->behind -= unread > 0 ? unread : 0;
 	unread = explain(unread, s.corrupted, &as, arena, out);
 	as.cause = "unread at the end";
 	unread = explain(unread, f->unread_most, &as, arena, out);
@@ -291,7 +306,7 @@ void losses_describe(const struct losses *l, struct strbuf *out)
 		if (i->answers)
 			strbuf_add(&list, " (answers)");
 	}
-	if (!list.len && !l->unexplained && !l->followed)
+	if (!list.len && !l->unexplained && !l->followed && !l->waiting)
 		return;
 	if (l->followed)
 		strbuf_addf(out, "%s of %s%s", account_number(lost, l->sent - l->delivered),
@@ -300,5 +315,9 @@ void losses_describe(const struct losses *l, struct strbuf *out)
 	if (l->others)
 		strbuf_addf(out, ", %s of them not of this measurement",
 			    account_number(lost, l->others));
-	strbuf_addf(out, "; %s", l->unexplained ? l->why : "nothing unexplained");
+	if (l->waiting)
+		strbuf_addf(out, "%s%s packets still wait on the way", out->len ? "; " : "",
+			    account_number(lost, l->waiting));
+	else
+		strbuf_addf(out, "; %s", l->unexplained ? l->why : "nothing unexplained");
 }

@@ -33,7 +33,9 @@ struct losses {
 	bool followed;
 	int64_t sent, delivered;
 	int64_t others;	     /* of those in the list: not the measurement's packets */
+	int64_t behind;	     /* arrived, and dropped by the receiving node before its socket */
 	int64_t duplicated;  /* on the way, by the lab */
+	int64_t waiting;     /* still, when it was read: then nothing is followed or unexplained */
 	int64_t unexplained; /* packets of which nobody says what became of them; 0: all is told */
 	const char *why;     /* in words when it is not 0 */
 };
@@ -41,8 +43,9 @@ struct losses {
 /* The ledger of all links on both ways. account_done(). */
 int losses_read(const struct losses_at *at, struct account *out, struct err *err);
 
-/* Does anything still wait on them, or is a packet between two counters? */
-bool losses_moving(const struct account *a);
+/* How many packets still wait on both ways, and how many are between two counters. */
+void losses_moving(const struct losses_at *at, const struct account *a, int64_t *waiting,
+		   int64_t *open);
 
 /* What was lost, from the difference of two readings. Texts live in `arena`. */
 void losses_of(const struct losses_at *at, const struct account *between, struct arena *arena,

@@ -187,7 +187,7 @@ int loop_run(struct loop *l, struct err *err)
 			worked = worked || n > 0;
 			blocked = blocked || n == -EAGAIN;
 		}
-		if (!worked)
+		if (!worked && !l->end)
 			rc = wait_for_work(l, blocked, err);
 	}
 	atomic_store(&l->stopped, true);

@@ -145,6 +145,8 @@ static int dump_one_link(const struct nlmsghdr *nlh, void *arg)
 	l->mtu = (int)dump_u32(t.of[IFLA_MTU]);
 	l->master = (int)dump_u32(t.of[IFLA_MASTER]);
 	l->peer = (int)dump_u32(t.of[IFLA_LINK]);
+	l->tx_queues = (int)dump_u32(t.of[IFLA_NUM_TX_QUEUES]);
+	l->rx_queues = (int)dump_u32(t.of[IFLA_NUM_RX_QUEUES]);
 	l->mac = dump_mac(t.of[IFLA_ADDRESS]);
 	l->altname = dump_str(d, dump_nested(t.of[IFLA_PROP_LIST]).of[IFLA_ALT_IFNAME]);
 	dump_link_kind(d, l, t.of[IFLA_LINKINFO]);

@@ -31,6 +31,7 @@ struct dump_link {
 	int vni, port;		/* vxlan */
 	int vlan;		/* vlan: its tag */
 	struct ip local;	/* vxlan */
+	int tx_queues, rx_queues;
 	struct dump_stats stats;
 };
 

@@ -12,8 +12,9 @@ struct check_link {
 	const char *name, *kind;
 	int ifindex, mtu, peer; /* peer: ifindex of a veth's other end, 0: not a veth */
 	struct mac mac;
-	const struct op *op; /* that made it */
-	const char *master;  /* name, or NULL */
+	const struct op *op;	  /* that made it */
+	const char *master;	  /* name, or NULL */
+	int tx_queues, rx_queues; /* 0: whatever */
 	bool up;
 	const char *altname, *alias;
 };
@@ -45,6 +46,8 @@ static void check_link_veth(struct check_node *c, struct check_links *l, const s
 								 .mtu = e->mtu,
 								 .peer = ends[!i]->ifindex,
 								 .mac = e->mac,
+								 .tx_queues = e->tx_queues,
+								 .rx_queues = e->rx_queues,
 								 .op = op};
 	}
 }
@@ -156,6 +159,10 @@ static void check_link_one(struct check_node *c, const struct check_link *p)
 	if (!mac_equal(&p->mac, &l->mac))
 		check_say(c, "%s: MAC planned %s, is %s", p->name, mac_format(a, &p->mac),
 			  mac_format(b, &l->mac));
+	if (p->tx_queues)
+		check_link_number(c, p->name, "transmit queues", p->tx_queues, l->tx_queues);
+	if (p->rx_queues)
+		check_link_number(c, p->name, "receive queues", p->rx_queues, l->rx_queues);
 	check_link_text(c, p->name, "bridge", p->master, check_link_master(c, l));
 	if (p->up != l->up)
 		check_say(c, "%s: planned %s, is %s", p->name, p->up ? "up" : "down",

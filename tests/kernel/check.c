@@ -79,7 +79,8 @@ static void other_topologies(void **state)
 {
 	static const char *const paths[] = {"topologies/flat.yaml",	"topologies/eip.yaml",
 					    "topologies/vpc.yaml",	"topologies/two-vpc.yaml",
-					    "topologies/dumbbell.yaml", "topologies/star.yaml"};
+					    "topologies/dumbbell.yaml", "topologies/star.yaml",
+					    "topologies/queues.yaml",	"topologies/vnic.yaml"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {

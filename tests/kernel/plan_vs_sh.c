@@ -302,6 +302,19 @@ static void dumbbell(void **state)
 	same_network("topologies/dumbbell.yaml");
 }
 
+static void queues(void **state)
+{
+	(void)state;
+	same_network("topologies/queues.yaml");
+}
+
+/* Caps of all kinds, both directions in one, a profile. */
+static void vnic(void **state)
+{
+	(void)state;
+	same_network("topologies/vnic.yaml");
+}
+
 /* Namespaces must be had, else all is skipped: tried in a child, since this process stays outside.
  */
 static void probe_namespaces(void)
@@ -334,7 +347,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(flat),   cmocka_unit_test(eip),	  cmocka_unit_test(vpc),
-	    cmocka_unit_test(zstack), cmocka_unit_test(dumbbell),
+	    cmocka_unit_test(zstack), cmocka_unit_test(dumbbell), cmocka_unit_test(queues),
+	    cmocka_unit_test(vnic),
 	};
 
 	if (argc == 2 && !strcmp(argv[1], "--dump"))

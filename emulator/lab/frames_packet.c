@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * frames_packet: writes and recognises the probe's frames. The payload follows from the frame's
- * number, so that a changed bit anywhere shows. Called by frames_inside.c.
+ * number and port, so that a changed bit anywhere shows. Called by frames_inside.c.
  */
 #include "emulator/lab/frames_packet.h"
 
@@ -59,8 +59,7 @@ static unsigned header_checksum(const unsigned char *ip)
 void frames_packet_write(unsigned char *frame, int ip_bytes, const struct frames_id *id, bool whole)
 {
 	unsigned char *ip = frame + IP;
-	uint32_t x =
-	    id->seq * 2654435761u | 1; /* any odd number that differs from its neighbours */
+	uint32_t x = id->seq * 2654435761u + id->source * 40503u; /* differs from its neighbours */
 
 	memcpy(frame, ethernet, sizeof(ethernet));
 	memset(ip, 0, SEQ - IP);

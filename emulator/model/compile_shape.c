@@ -119,20 +119,38 @@ struct wire_shape compile_shape_caps(const struct compile *c, const struct cloud
 	return as_lab_has_it(c, &s);
 }
 
+/* Is opportunity `i` of `n` one of the share that is left? The last always is: it ends the period.
+ */
+static bool is_left(const struct compile *c, size_t i, size_t n)
+{
+	__int128 num = c->t->scale_num, den = c->t->scale_den;
+	__int128 to_end = (__int128)(n - 1 - i);
+
+	return !to_end || to_end * num / den > (to_end - 1) * num / den;
+}
+
+/* A delivery trace is a rate too: that many of its opportunities are left, evenly. */
+static void scale_trace(const struct compile *c, struct wire_impair *i)
+{
+	int64_t *ms = arena_alloc(&c->w->arena, i->trace_n * sizeof(*ms));
+	size_t n = 0;
+
+	for (size_t k = 0; k < i->trace_n; k++) {
+		if (is_left(c, k, i->trace_n))
+			ms[n++] = i->trace_ms[k];
+	}
+	i->trace_ms = ms;
+	i->trace_n = n;
+}
+
 struct wire_impair compile_shape_impair(const struct compile *c, const struct cloud_impair *impair)
 {
 	struct wire_impair i = impair->impair;
 
 	if (c->o->unshaped || !i.given)
 		return (struct wire_impair){0};
-	i.trace_ms = NULL;
-	if (i.trace_n) {
-		int64_t *ms = arena_alloc(&c->w->arena, i.trace_n * sizeof(*ms));
-
-		for (size_t k = 0; k < i.trace_n; k++)
-			ms[k] = impair->impair.trace_ms[k];
-		i.trace_ms = ms;
-	}
+	if (i.trace_n)
+		scale_trace(c, &i);
 	i.trace_file = i.trace_file ? arena_strdup(&c->w->arena, i.trace_file) : NULL;
 	return i;
 }

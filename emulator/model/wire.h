@@ -296,7 +296,8 @@ struct wire {
 	VEC(struct wire_link) links;
 	VEC(struct wire_endpoint) endpoints;
 	VEC(struct wire_choice) choices;
-	/* Rates, packets/s and credit bytes above are the declared ones times num/den. */
+	/* Rates, packets/s, credit bytes and deliveries of traces above are the declared ones times
+	 * num/den. */
 	int64_t scale_num, scale_den;
 };
 

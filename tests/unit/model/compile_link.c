@@ -182,34 +182,64 @@ static void test_netem_cannot(void **state)
 	expect_problem("via: netem, delay: 1ms", &without, "lab.yaml:4:");
 }
 
-/* A trace is delivered by the relay, in times that outlive the topology. */
-static void test_trace(void **state)
+static void traced(struct wire *w, const char *scale)
 {
-	static const char text[] = "version: 1\nnodes: {a: {}, b: {}}\nlinks:\n"
-				   "  - {endpoints: [\"a:e\", \"b:e\"], ab: {trace: t.up}}\n";
-	const struct topology_file file = {"t.up", "1\n5\n5\n20\n", 9};
-	const struct topology_source src = {
-	    .main = {"lab.yaml", text, strlen(text)}, .files = &file, .n_files = 1};
-	const struct wire_impair *i;
+	const struct topology_file file = {"t.up", "1\n5\n5\n20\n40\n", 12};
+	struct topology_source src = {.files = &file, .n_files = 1};
 	struct topology *t;
 	struct problems p;
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "version: 1\nscale: %s\nnodes: {a: {}, b: {}}\nlinks:\n"
+		 "  - {endpoints: [\"a:e\", \"b:e\"], ab: {trace: t.up}}\n",
+		 scale);
+	src.main = (struct topology_file){"lab.yaml", text, strlen(text)};
+	problems_init(&p);
+	t = topology_parse(&src, &p);
+	topology_compile(t, &here, w, &p);
+	topology_free(t);
+	assert_int_equal(problems_count(&p), 0);
+	problems_done(&p);
+}
+
+/* A trace is delivered by the relay, at times that outlive the topology. */
+static void test_trace(void **state)
+{
+	const struct wire_impair *i;
 	struct wire w;
 
 	(void)state;
-	problems_init(&p);
-	t = topology_parse(&src, &p);
-	topology_compile(t, &here, &w, &p);
-	topology_free(t);
-	assert_int_equal(problems_count(&p), 0);
+	traced(&w, "1");
 	assert_int_equal(w.links.v[0].engine, IMPAIR_RELAY);
 	i = &w.links.v[0].impair_ab;
-	assert_int_equal(i->trace_n, 4);
+	assert_int_equal(i->trace_n, 5);
 	assert_int_equal(i->trace_ms[0], 1);
-	assert_int_equal(i->trace_ms[3], 20);
+	assert_int_equal(i->trace_ms[4], 40);
 	assert_string_equal(i->trace_file, "t.up");
 	assert_int_equal(w.links.v[0].impair_ba.trace_n, 0);
 	wire_done(&w);
-	problems_done(&p);
+}
+
+/* The share of deliveries that is left is spread, and the period stays. */
+static void test_scaled_trace(void **state)
+{
+	const struct wire_impair *i;
+	struct wire w;
+
+	(void)state;
+	traced(&w, "1/2");
+	i = &w.links.v[0].impair_ab;
+	assert_int_equal(i->trace_n, 3);
+	assert_int_equal(i->trace_ms[0], 1);
+	assert_int_equal(i->trace_ms[1], 5);
+	assert_int_equal(i->trace_ms[2], 40);
+	wire_done(&w);
+	traced(&w, "1/1000");
+	i = &w.links.v[0].impair_ab;
+	assert_int_equal(i->trace_n, 1);
+	assert_int_equal(i->trace_ms[0], 40);
+	wire_done(&w);
 }
 
 /* Without an impairment there is no span, and routers shape themselves. */
@@ -387,19 +417,13 @@ static void test_scaled_mode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_netem),
-	    cmocka_unit_test(test_relay),
-	    cmocka_unit_test(test_who_impairs),
-	    cmocka_unit_test(test_choices),
-	    cmocka_unit_test(test_netem_cannot),
-	    cmocka_unit_test(test_trace),
-	    cmocka_unit_test(test_short_middle),
-	    cmocka_unit_test(test_packets),
-	    cmocka_unit_test(test_police_of_router),
-	    cmocka_unit_test(test_modes),
-	    cmocka_unit_test(test_unshaped),
-	    cmocka_unit_test(test_fabric),
-	    cmocka_unit_test(test_scale),
+	    cmocka_unit_test(test_netem),	 cmocka_unit_test(test_relay),
+	    cmocka_unit_test(test_who_impairs),	 cmocka_unit_test(test_choices),
+	    cmocka_unit_test(test_netem_cannot), cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_scaled_trace), cmocka_unit_test(test_short_middle),
+	    cmocka_unit_test(test_packets),	 cmocka_unit_test(test_police_of_router),
+	    cmocka_unit_test(test_modes),	 cmocka_unit_test(test_unshaped),
+	    cmocka_unit_test(test_fabric),	 cmocka_unit_test(test_scale),
 	    cmocka_unit_test(test_scaled_mode),
 	};
 

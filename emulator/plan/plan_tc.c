@@ -309,10 +309,34 @@ static void text_tbf(const struct op *op, struct strbuf *out)
 	text_queue(out, op, t->limit_bytes, &t->rate);
 }
 
+/* The how many-th flow slot a step is about; -1: about none. */
+static int flow_slot(const struct op *op)
+{
+	uint32_t class = op->tc.kind == TC_CLASS ? op->tc.handle : op->tc.parent;
+	int slot = (int)(class - WIRE_SLOT_FIRST);
+
+	if (op->kind != OP_TC || (op->tc.kind != TC_CLASS && op->tc.kind != TC_FIFO) ||
+	    !op->shape->flow_bps)
+		return -1;
+	return slot >= 0 && slot < WIRE_SLOTS_FLOW ? slot : -1;
+}
+
+bool plan_tc_repeats(const struct op *op)
+{
+	return flow_slot(op) > (op->tc.kind == TC_CLASS ? 1 : 0);
+}
+
 static void text_class(const struct op *op, struct strbuf *out)
 {
 	const struct tc_class *c = &op->tc.cls;
 
+	if (flow_slot(op) == 1) {
+		sh_id(out, "", op->tc.handle);
+		sh_id(out, " to ", WIRE_SLOT_FIRST + WIRE_SLOTS_FLOW - 1);
+		sh_id(out, ": the same as ", WIRE_SLOT_FIRST);
+		strbuf_add(out, ", below one queue after the other");
+		return;
+	}
 	sh_id(out, "", op->tc.handle);
 	sh_id(out, " below ", op->tc.parent);
 	strbuf_add(out, ": at most ");

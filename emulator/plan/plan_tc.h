@@ -9,6 +9,8 @@
 
 /* "tbf", "htb", "class", … */
 const char *plan_tc_word(enum tc_kind kind);
+/* One of many equal classes of flows, and not the first two: a person need not read it. */
+bool plan_tc_repeats(const struct op *op);
 /* What follows "tc -n NAMESPACE ", without the end of the line. */
 void plan_tc_sh(const struct op *op, struct strbuf *out);
 void plan_tc_text(const struct op *op, struct strbuf *out);

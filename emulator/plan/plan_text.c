@@ -297,6 +297,8 @@ void plan_print_text(const struct plan *plan, struct strbuf *out)
 	VEC_FOREACH (op, &plan->ops) {
 		bool new_phase = !last || last->phase != op->phase;
 
+		if (plan_tc_repeats(op))
+			continue;
 		if (new_phase)
 			strbuf_addf(out, "\n%s: %s\n", plan_phase_name(op->phase),
 				    phase_says(op->phase));

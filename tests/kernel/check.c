@@ -77,10 +77,10 @@ static int as_planned(const char *path)
 
 static void other_topologies(void **state)
 {
-	static const char *const paths[] = {"topologies/flat.yaml",	"topologies/eip.yaml",
-					    "topologies/vpc.yaml",	"topologies/two-vpc.yaml",
-					    "topologies/dumbbell.yaml", "topologies/star.yaml",
-					    "topologies/queues.yaml",	"topologies/vnic.yaml"};
+	static const char *const paths[] = {
+	    "topologies/flat.yaml",    "topologies/eip.yaml",	   "topologies/vpc.yaml",
+	    "topologies/two-vpc.yaml", "topologies/dumbbell.yaml", "topologies/star.yaml",
+	    "topologies/queues.yaml",  "topologies/vnic.yaml",	   "topologies/vlan.yaml"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/base/units.h"
 
@@ -20,11 +21,12 @@ static void item(const struct list *l, const char *fmt, ...) __attribute__((form
 
 static void item(const struct list *l, const char *fmt, ...)
 {
-	char text[256];
+	autofree char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
 	va_end(ap);
 	strbuf_addf(l->out, "%s%s", l->out->len > l->begin ? ", " : "", text);
 }

@@ -20,7 +20,7 @@ struct packet {
 	int64_t arrival_ns, due_ns;
 	struct fatelog_record *record; /* or NULL */
 	uint32_t len;
-	bool reordered;
+	bool copy, reordered;
 	/* What is sent, in one piece. */
 	uint8_t vnet[PORT_VNET_BYTES];
 	uint8_t data[];
@@ -193,8 +193,8 @@ static void queue_held(struct lane *l, int64_t due_ns, bool overtaken)
 		struct packet *p = l->held;
 
 		l->held = p->next;
-		p->reordered = overtaken;
-		mark(p->record, FATELOG_REORDERED, overtaken);
+		p->reordered = overtaken && !p->copy; /* a copy is a duplicate, RFC 5560 */
+		mark(p->record, FATELOG_REORDERED, p->reordered);
 		queue_packet(l, p, due_ns);
 	}
 	l->held_end = &l->held;
@@ -238,10 +238,10 @@ static void pass(struct lane *l, const struct passing *a, struct fatelog_record 
 		return;
 	}
 	p->record = r;
+	p->copy = copy;
 	if (a->fate->corrupted)
 		corrupt(p, a->fate->bit);
-	schedule(l, p, start + (copy ? a->fate->copy_delay_ns : a->fate->delay_ns),
-		 a->fate->held && !copy);
+	schedule(l, p, start + (copy ? a->fate->copy_delay_ns : a->fate->delay_ns), a->fate->held);
 }
 
 static void admit(struct lane *l, const struct port_frame *f)

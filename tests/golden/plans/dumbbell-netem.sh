@@ -88,7 +88,7 @@ ip -n wires link set dev b-eth1 up
 ip -n wires link set dev r-eth2-span up
 ip -n wires link set dev b-eth1-span up
 tc -n wires qdisc add dev r-eth2 root handle 1: netem limit 3141 delay 10ms loss random 1%
-tc -n wires qdisc add dev b-eth1 root handle 1: netem limit 3141 delay 10ms loss random 1%
+tc -n wires qdisc add dev b-eth1 root handle 1: netem limit 4331 delay 10ms 1ms distribution normal loss random 1%
 tc -n wires qdisc add dev r-eth2-span root handle 1: tbf rate 100000000bit burst 100000 limit 250000
 tc -n wires qdisc add dev b-eth1-span root handle 1: tbf rate 100000000bit burst 100000 limit 250000
 ip netns exec wires nft -f - <<'END'

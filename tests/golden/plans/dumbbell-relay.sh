@@ -125,7 +125,7 @@ table netdev wires {
 END
 
 # bridge
-relay wires '{"name":"r-b","memory_bytes":0,"fates_max":0,"ab":{"in":"b-eth1-span","out":"b-eth1","impair":{"given":true,"delay_ns":10000000,"loss":"every","loss_every":100,"seed":176085888}},"ba":{"in":"r-eth2-span","out":"r-eth2","impair":{"given":true,"delay_ns":10000000,"loss":"every","loss_every":100,"seed":715256144}}}'
+relay wires '{"name":"r-b","memory_bytes":0,"fates_max":0,"ab":{"in":"b-eth1-span","out":"b-eth1","impair":{"given":true,"delay_ns":10000000,"jitter_ns":1000000,"loss":"random","loss_ppm":10000,"seed":42}},"ba":{"in":"r-eth2-span","out":"r-eth2","impair":{"given":true,"delay_ns":10000000,"loss":"every","loss_every":100,"seed":1261664439}}}'
 
 echo 'The lab is up. Inside a node: ip netns exec NODE COMMAND; the lab ends with this shell.' >&2
 if [ $# -gt 0 ]; then

@@ -100,21 +100,21 @@ tc -n h1 qdisc add dev server-cap root handle 1: stab overhead -14 htb default 1
 tc -n h1 class add dev server-cap parent 1: classid 1:1 htb rate 300000000bit burst 300000 ceil 300000000bit cburst 300000 quantum 1514
 tc -n h1 class add dev server-cap parent 1:1 classid 1:2 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
 tc -n h1 class add dev server-cap parent 1:2 classid 1:100 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:100 handle 100: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:100 handle 100: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:101 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:101 handle 101: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:101 handle 101: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:102 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:102 handle 102: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:102 handle 102: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:103 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:103 handle 103: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:103 handle 103: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:104 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:104 handle 104: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:104 handle 104: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:105 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:105 handle 105: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:105 handle 105: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:106 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:106 handle 106: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:106 handle 106: pfifo limit 1000
 tc -n h1 class add dev server-cap parent 1:2 classid 1:107 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
-tc -n h1 qdisc add dev server-cap parent 1:107 handle 107: bfifo limit 1500000
+tc -n h1 qdisc add dev server-cap parent 1:107 handle 107: pfifo limit 1000
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-server-tap {
@@ -160,21 +160,21 @@ tc -n h2 qdisc add dev client-cap root handle 1: stab overhead -14 htb default 1
 tc -n h2 class add dev client-cap parent 1: classid 1:1 htb rate 325000000bit burst 1312500000 ceil 500000000bit cburst 500000 quantum 1514
 tc -n h2 class add dev client-cap parent 1:1 classid 1:2 htb rate 8bit burst 200 ceil 2048000000bit cburst 2048000 mpu 2048 quantum 1514
 tc -n h2 class add dev client-cap parent 1:2 classid 1:100 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:100 handle 100: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:100 handle 100: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:101 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:101 handle 101: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:101 handle 101: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:102 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:102 handle 102: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:102 handle 102: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:103 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:103 handle 103: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:103 handle 103: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:104 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:104 handle 104: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:104 handle 104: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:105 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:105 handle 105: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:105 handle 105: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:106 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:106 handle 106: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:106 handle 106: pfifo limit 1000
 tc -n h2 class add dev client-cap parent 1:2 classid 1:107 htb rate 8bit burst 200 ceil 327680000bit cburst 327680 mpu 2048 quantum 1514
-tc -n h2 qdisc add dev client-cap parent 1:107 handle 107: bfifo limit 1500000
+tc -n h2 qdisc add dev client-cap parent 1:107 handle 107: pfifo limit 1000
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {

@@ -297,13 +297,21 @@ static void test_dumbbell(void **state)
 	link = lab_link(&l, "r-b");
 	assert_int_equal(link->ab.rate.basis, BASIS_L2);
 	assert_int_equal(link->ab.rate.queue_ns, 20000000);
-	/* The router shapes itself; what the machine sends is shaped after it left the machine. */
-	assert_int_equal(link->shaper_ab, lab_dev(&l, "r", "eth2"));
-	assert_int_equal(link->shaper_ba, lab_dev(&l, "wires", "r-eth2"));
+	/* The way has an impairment: both directions meet the rate between the middles, then it. */
+	assert_int_equal(link->shaper_ab, lab_dev(&l, "wires", "r-eth2-span"));
+	assert_int_equal(link->shaper_ba, lab_dev(&l, "wires", "b-eth1-span"));
 	assert_int_equal(lab_dev_at(&l, "b", "eth1")->peer, lab_dev(&l, "wires", "b-eth1"));
 	assert_int_equal(lab_dev_at(&l, "b", "eth1")->egress.rate.bps, 0);
-	lab_expect_chain(&l, "wires", "netdev wires", "from-b-eth1", "fwd to \"r-eth2\"\n");
-	lab_expect_chain(&l, "wires", "netdev wires", "from-r-eth2", "fwd to \"b-eth1\"\n");
+	assert_int_equal(link->engine, IMPAIR_NETEM);
+	assert_int_equal(link->impair_ab.delay_ns, 10000000);
+	assert_int_equal(link->impair_ba.delay_ns, 10000000);
+	assert_int_equal(link->impair_ab.jitter_ns, 1000000);
+	assert_int_equal(link->impair_ba.jitter_ns, 0);
+	assert_int_equal(link->impair_ab.loss_ppm, 10000);
+	assert_int_equal(link->impair_ba.loss, LOSS_NONE);
+	assert_int_equal(link->impair_ab.seed, 42);
+	lab_expect_chain(&l, "wires", "netdev wires", "from-b-eth1", "fwd to \"b-eth1-span\"\n");
+	lab_expect_chain(&l, "wires", "netdev wires", "from-r-eth2-span", "fwd to \"r-eth2\"\n");
 	assert_int_equal(wire_find_endpoint(&l.w, "b")->node, lab_node(&l, "b"));
 	assert_null(wire_find_endpoint(&l.w, "r"));
 	lab_done(&l);

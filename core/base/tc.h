@@ -22,6 +22,7 @@ enum tc_kind {
 	TC_HTB,	    /* qdisc: tree of classes */
 	TC_CLASS,   /* class of an HTB */
 	TC_FIFO,    /* qdisc: drop-tail queue limited in bytes (bfifo) */
+	TC_PFIFO,   /* qdisc: drop-tail queue limited in packets (pfifo) */
 	TC_NETEM,   /* qdisc */
 	TC_CLSACT,  /* qdisc: where filters hang that see what arrives */
 	TC_POLICE,  /* filter: all packets through a policer (matchall, act_police) */
@@ -39,7 +40,8 @@ struct tc_bucket {
 struct tc_tbf {
 	struct tc_bucket rate;
 	struct tc_bucket peak; /* overhead and mpu are those of `rate` */
-	uint32_t limit_bytes;  /* what may wait */
+	uint32_t limit_bytes;  /* what may wait; where its child is a TC_PFIFO: that one's packets,
+				* since the kernel gives a changed limit on to any fifo */
 };
 
 struct tc_htb {
@@ -82,6 +84,7 @@ struct tc_step {
 		struct tc_htb htb;
 		struct tc_class cls;
 		uint32_t fifo_limit_bytes;
+		uint32_t pfifo_limit_packets;
 		struct tc_netem netem;
 		struct tc_policer police;
 	};

@@ -82,6 +82,15 @@ static void dump_fifo(struct dump_qdisc *q, const struct nlattr *options)
 	q->step.fifo_limit_bytes = opt.limit;
 }
 
+static void dump_pfifo(struct dump_qdisc *q, const struct nlattr *options)
+{
+	struct tc_fifo_qopt opt = {0};
+
+	dump_copy(&opt, sizeof(opt), options);
+	q->step.kind = TC_PFIFO;
+	q->step.pfifo_limit_packets = opt.limit;
+}
+
 static int dump_netem_attr(const struct nlattr *attr, void *arg)
 {
 	struct dump_attrs *t = arg;
@@ -150,11 +159,8 @@ static void dump_options(struct dump_qdisc *q, const struct nlattr *options)
 	static const struct {
 		const char *kind;
 		void (*read)(struct dump_qdisc *q, const struct nlattr *options);
-	} kinds[] = {{"tbf", dump_tbf},
-		     {"htb", dump_htb},
-		     {"bfifo", dump_fifo},
-		     {"netem", dump_netem},
-		     {"clsact", dump_clsact}};
+	} kinds[] = {{"tbf", dump_tbf},	    {"htb", dump_htb},	   {"bfifo", dump_fifo},
+		     {"pfifo", dump_pfifo}, {"netem", dump_netem}, {"clsact", dump_clsact}};
 
 	q->step.kind = TC_UNKNOWN;
 	for (size_t i = 0; q->kind && i < ARRAY_SIZE(kinds); i++)

@@ -97,9 +97,9 @@ static void qdisc_put_class(struct nlmsghdr *nlh, const struct tc_class *c)
 	mnl_attr_nest_end(nlh, options);
 }
 
-static void qdisc_put_fifo(struct nlmsghdr *nlh, uint32_t limit_bytes)
+static void qdisc_put_fifo(struct nlmsghdr *nlh, uint32_t limit)
 {
-	struct tc_fifo_qopt opt = {.limit = limit_bytes};
+	struct tc_fifo_qopt opt = {.limit = limit};
 
 	mnl_attr_put(nlh, TCA_OPTIONS, sizeof(opt), &opt);
 }
@@ -189,9 +189,9 @@ static void qdisc_change_police(struct nl_batch *batch, const char *dev, int ifi
 static const char *qdisc_kind(enum tc_kind kind)
 {
 	static const char *const kinds[] = {
-	    [TC_TBF] = "tbf",	      [TC_HTB] = "htb",	    [TC_CLASS] = "htb",
-	    [TC_FIFO] = "bfifo",      [TC_NETEM] = "netem", [TC_CLSACT] = "clsact",
-	    [TC_POLICE] = "matchall", [TC_UNKNOWN] = "",
+	    [TC_TBF] = "tbf",	    [TC_HTB] = "htb",	      [TC_CLASS] = "htb",
+	    [TC_FIFO] = "bfifo",    [TC_PFIFO] = "pfifo",     [TC_NETEM] = "netem",
+	    [TC_CLSACT] = "clsact", [TC_POLICE] = "matchall", [TC_UNKNOWN] = "",
 	};
 
 	return kinds[kind];
@@ -211,6 +211,9 @@ static void qdisc_put_options(struct nlmsghdr *nlh, const struct tc_step *s)
 		break;
 	case TC_FIFO:
 		qdisc_put_fifo(nlh, s->fifo_limit_bytes);
+		break;
+	case TC_PFIFO:
+		qdisc_put_fifo(nlh, s->pfifo_limit_packets);
 		break;
 	case TC_NETEM:
 		qdisc_put_netem(nlh, &s->netem);

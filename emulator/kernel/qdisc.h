@@ -3,7 +3,7 @@
  * qdisc: rtnetlink messages for traffic control, one message a step (core/base/tc.h).
  *
  * Adding wants the place to be free. Changing speaks to what is there by the same handle and keeps
- * its queue and counters: TBF and bfifo keep all packets (a TBF's buckets are full afterwards), a
+ * its queue and counters: TBF and fifos keep all packets (a TBF's buckets are full afterwards), a
  * class of HTB keeps its leaf, its tokens stay as they are; netem keeps packets with the times they
  * have. HTB itself cannot be changed, only its classes; a policer and a clsact are not changed but
  * replaced. Deleting takes away what hangs below too; packets that wait there are lost.

@@ -22,9 +22,9 @@ struct check_step { /* one step under comparison */
 static const char *check_kind_name(enum tc_kind kind)
 {
 	static const char *const names[] = {
-	    [TC_TBF] = "tbf",	    [TC_HTB] = "htb",	      [TC_CLASS] = "class",
-	    [TC_FIFO] = "bfifo",    [TC_NETEM] = "netem",     [TC_CLSACT] = "clsact",
-	    [TC_POLICE] = "police", [TC_UNKNOWN] = "another",
+	    [TC_TBF] = "tbf",	    [TC_HTB] = "htb",	    [TC_CLASS] = "class",
+	    [TC_FIFO] = "bfifo",    [TC_PFIFO] = "pfifo",   [TC_NETEM] = "netem",
+	    [TC_CLSACT] = "clsact", [TC_POLICE] = "police", [TC_UNKNOWN] = "another",
 	};
 
 	return names[kind];
@@ -150,6 +150,9 @@ static void check_figures(const struct check_step *s)
 		break;
 	case TC_FIFO:
 		check_u64(s, "queue in bytes", p->fifo_limit_bytes, is->fifo_limit_bytes);
+		break;
+	case TC_PFIFO:
+		check_u64(s, "queue in packets", p->pfifo_limit_packets, is->pfifo_limit_packets);
 		break;
 	case TC_NETEM:
 		check_netem(s);

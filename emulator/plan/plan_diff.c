@@ -145,6 +145,8 @@ static bool same_step(const struct tc_step *a, const struct tc_step *b)
 		       same_bucket(&a->cls.ceil, &b->cls.ceil) && a->cls.quantum == b->cls.quantum;
 	case TC_FIFO:
 		return a->fifo_limit_bytes == b->fifo_limit_bytes;
+	case TC_PFIFO:
+		return a->pfifo_limit_packets == b->pfifo_limit_packets;
 	case TC_NETEM:
 		return same_netem(&a->netem, &b->netem);
 	case TC_POLICE:

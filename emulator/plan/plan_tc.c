@@ -15,8 +15,8 @@ const char *plan_tc_word(enum tc_kind kind)
 {
 	static const char *const words[] = {
 	    [TC_TBF] = "tbf",	    [TC_HTB] = "htb",	    [TC_CLASS] = "class",
-	    [TC_FIFO] = "fifo",	    [TC_NETEM] = "netem",   [TC_CLSACT] = "clsact",
-	    [TC_POLICE] = "police", [TC_UNKNOWN] = "other",
+	    [TC_FIFO] = "fifo",	    [TC_PFIFO] = "fifo",    [TC_NETEM] = "netem",
+	    [TC_CLSACT] = "clsact", [TC_POLICE] = "police", [TC_UNKNOWN] = "other",
 	};
 
 	return words[kind];
@@ -181,6 +181,9 @@ void plan_tc_sh(const struct op *op, struct strbuf *out)
 	case TC_FIFO:
 		strbuf_addf(out, " bfifo limit %" PRIu32, op->tc.fifo_limit_bytes);
 		break;
+	case TC_PFIFO:
+		strbuf_addf(out, " pfifo limit %" PRIu32, op->tc.pfifo_limit_packets);
+		break;
 	case TC_NETEM:
 		sh_netem(&op->tc.netem, out);
 		break;
@@ -305,8 +308,11 @@ static void text_tbf(const struct op *op, struct strbuf *out)
 	text_burst(out, fast);
 	if (t->peak.rate_bytes)
 		text_credit(out, op, &t->rate, &t->peak);
-	strbuf_add(out, ", ");
-	text_queue(out, op, t->limit_bytes, &t->rate);
+	/* Of the others the queue is what is below. */
+	if (!op->shape->pps.pps || op->shape->pps.police || op->shape->rate.queue_bytes) {
+		strbuf_add(out, ", ");
+		text_queue(out, op, t->limit_bytes, &t->rate);
+	}
 }
 
 /* The how many-th flow slot a step is about; -1: about none. */
@@ -315,7 +321,8 @@ static int flow_slot(const struct op *op)
 	uint32_t class = op->tc.kind == TC_CLASS ? op->tc.handle : op->tc.parent;
 	int slot = (int)(class - WIRE_SLOT_FIRST);
 
-	if (op->kind != OP_TC || (op->tc.kind != TC_CLASS && op->tc.kind != TC_FIFO) ||
+	if (op->kind != OP_TC ||
+	    (op->tc.kind != TC_CLASS && op->tc.kind != TC_FIFO && op->tc.kind != TC_PFIFO) ||
 	    !op->shape->flow_bps)
 		return -1;
 	return slot >= 0 && slot < WIRE_SLOTS_FLOW ? slot : -1;
@@ -391,6 +398,10 @@ void plan_tc_text(const struct op *op, struct strbuf *out)
 		sh_id(out, "below ", op->tc.parent);
 		strbuf_add(out, ": queue ");
 		text_size(out, op->tc.fifo_limit_bytes);
+		break;
+	case TC_PFIFO:
+		sh_id(out, "below ", op->tc.parent);
+		strbuf_addf(out, ": queue %" PRIu32 " packets", op->tc.pfifo_limit_packets);
 		break;
 	case TC_NETEM:
 		text_netem(op, out);

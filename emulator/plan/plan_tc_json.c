@@ -129,6 +129,9 @@ void plan_tc_json(const struct op *op, json_t *o)
 	case TC_FIFO:
 		set_int(o, "limit_bytes", op->tc.fifo_limit_bytes);
 		break;
+	case TC_PFIFO:
+		set_int(o, "limit_packets", op->tc.pfifo_limit_packets);
+		break;
 	case TC_NETEM:
 		set_netem(o, &op->tc.netem);
 		break;

@@ -199,6 +199,25 @@ uint32_t bucket_queue(const struct bucket_place *p, const struct tc_bucket *drai
 	return (uint32_t)at_most(at_least(queue_bytes(p, drain), bucket_least(p)), UINT32_MAX);
 }
 
+uint32_t bucket_queue_packets(const struct bucket_place *p, const struct tc_bucket *drain,
+			      const struct tc_bucket *packets)
+{
+	const struct wire_rate *r = &p->shape->rate;
+	uint64_t frame = p->mtu + BUCKET_ETHERNET_HEADER + drain->overhead;
+	uint64_t each_s = packets->rate_bytes / packets->mpu;
+
+	if (r->police)
+		return 2;
+	if (r->queue_bytes > 0)
+		return 0;
+	if (r->queue_ns <= 0)
+		return (uint32_t)at_most(
+		    at_least(packets->burst_bytes / packets->mpu, QUEUE_FRAMES), UINT32_MAX);
+	if (drain->rate_bytes && drain->rate_bytes / frame < each_s)
+		each_s = drain->rate_bytes / frame;
+	return (uint32_t)at_most(at_least(bucket_bytes_in(each_s, r->queue_ns), 2), UINT32_MAX);
+}
+
 int64_t shaper_pps_burst(const struct wire_pps *p, const struct machine *m)
 {
 	uint64_t packets = (uint64_t)p->pps, most, burst;

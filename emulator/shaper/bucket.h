@@ -36,6 +36,13 @@ int bucket_stab(const struct bucket_place *p);
 /* The queue of whatever leaves by `drain`; 0 as its rate: unknown. */
 uint32_t bucket_queue(const struct bucket_place *p, const struct tc_bucket *drain);
 
+/*
+ * The queue before a cap of packets, in packets: never longer than declared, whatever their size.
+ * 0: it was declared in bytes. `drain` as above, `packets`: what else empties it.
+ */
+uint32_t bucket_queue_packets(const struct bucket_place *p, const struct tc_bucket *drain,
+			      const struct tc_bucket *packets);
+
 /* Deepest buckets that the kernel takes, in bytes. */
 uint64_t bucket_most_tbf(uint64_t rate_bytes);
 uint64_t bucket_most_htb(uint64_t rate_bytes);

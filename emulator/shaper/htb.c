@@ -19,9 +19,10 @@ enum {
 struct tree {
 	const struct bucket_place *p;
 	struct shaper *out;
-	uint32_t top;	       /* what queues hang on: the root or the last class of the whole */
-	struct tc_bucket rate; /* what bounds all of it; 0: nothing does */
-	struct tc_bucket last; /* `ceil` of the class `top` */
+	uint32_t top;		  /* what queues hang on: the root or the last class of the whole */
+	struct tc_bucket rate;	  /* what bounds all of it; 0: nothing does */
+	struct tc_bucket packets; /* that of all packets; mpu 0: there is none */
+	struct tc_bucket last;	  /* `ceil` of the class `top` */
 };
 
 static struct tc_step *add_step(struct tree *t, enum tc_kind kind, uint32_t parent, uint32_t handle)
@@ -86,15 +87,22 @@ static void add_packets(struct tree *t)
 
 	if (!pps->pps || pps->police)
 		return;
-	t->last = bucket_packets(t->p, pps);
+	t->packets = t->last = bucket_packets(t->p, pps);
 	t->top = add_class(t, t->top, SHAPER_PPS_CLASS, &t->last);
 }
 
-static void add_fifo(struct tree *t, uint32_t class, const struct tc_bucket *drain)
+/* `packets`: a cap of them that this leaf is below, or NULL. */
+static void add_fifo(struct tree *t, uint32_t class, const struct tc_bucket *drain,
+		     const struct tc_bucket *packets)
 {
 	uint32_t minor = class & 0xffff;
+	uint32_t limit = packets ? bucket_queue_packets(t->p, drain, packets) : 0;
 
-	add_step(t, TC_FIFO, class, TC_ID(minor, 0))->fifo_limit_bytes = bucket_queue(t->p, drain);
+	if (limit)
+		add_step(t, TC_PFIFO, class, TC_ID(minor, 0))->pfifo_limit_packets = limit;
+	else
+		add_step(t, TC_FIFO, class, TC_ID(minor, 0))->fifo_limit_bytes =
+		    bucket_queue(t->p, drain);
 }
 
 /*
@@ -119,16 +127,22 @@ static uint32_t add_queue(struct tree *t, unsigned q)
 	if (leaf && id == t->top)
 		id = add_class(t, id, slot, &t->last);
 	if (leaf)
-		add_fifo(t, id, queues->bps_each ? &bytes : &t->rate);
+		add_fifo(t, id, queues->bps_each ? &bytes : &t->rate,
+			 queues->pps_each ? &packets
+			 : t->packets.mpu ? &t->packets
+					  : NULL);
 	return id;
 }
 
 static void add_slots(struct tree *t, const uint32_t *queues, unsigned count)
 {
+	const struct wire_pps each = {.pps = t->p->shape->queues.pps_each};
 	struct tc_bucket flow = bucket_rate(t->p, t->p->shape->flow_bps);
+	struct tc_bucket packets = each.pps ? bucket_packets(t->p, &each) : t->packets;
 
 	for (unsigned i = 0; i < WIRE_SLOTS_FLOW; i++)
-		add_fifo(t, add_class(t, queues[i % count], SHAPER_SLOT_CLASS + i, &flow), &flow);
+		add_fifo(t, add_class(t, queues[i % count], SHAPER_SLOT_CLASS + i, &flow), &flow,
+			 packets.mpu ? &packets : NULL);
 }
 
 void htb_steps(const struct bucket_place *p, struct shaper *out)

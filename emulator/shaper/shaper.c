@@ -60,33 +60,58 @@ static void police_steps(const struct bucket_place *p, struct shaper *out)
 	police->mtu_bytes = POLICE_MTU_BYTES;
 }
 
-static void tbf_steps(const struct bucket_place *p, struct shaper *out)
+/* Bytes a second; gives what empties the queue. */
+static struct tc_bucket add_rate(const struct bucket_place *p, struct shaper *out)
 {
 	const struct wire_rate *r = &p->shape->rate;
-	uint32_t parent = TC_AT_ROOT, limit;
+	bool credit = r->burst_bps > r->bps;
+	struct tc_step *step = add_step(out, TC_TBF, TC_AT_ROOT, TC_ID(1, 0));
+	struct tc_bucket drain = bucket_rate(p, credit ? r->burst_bps : r->bps);
+
+	step->stab_overhead = bucket_stab(p);
+	step->tbf.rate = bucket_rate(p, r->bps);
+	step->tbf.rate = bucket_base(p, bucket_most_tbf(step->tbf.rate.rate_bytes));
+	if (credit)
+		step->tbf.peak = drain;
+	return drain;
+}
+
+/*
+ * Packets a second, below the rate where there is one. Their queue is one of packets: as many small
+ * packets as full ones take as long. Gives its limit.
+ */
+static uint32_t add_packets(const struct bucket_place *p, const struct tc_bucket *drain,
+			    struct shaper *out)
+{
+	bool root = !out->steps.n;
+	struct tc_step *step =
+	    add_step(out, TC_TBF, root ? TC_AT_ROOT : TC_ID(1, 1), TC_ID(root ? 1 : 2, 0));
+	uint32_t handle = step->handle, limit;
+
+	step->stab_overhead = root ? bucket_stab(p) : 0;
+	step->tbf.rate = bucket_packets(p, &p->shape->pps);
+	limit = bucket_queue_packets(p, drain, &step->tbf.rate);
+	if (!limit)
+		return 0;
+	step = add_step(out, TC_PFIFO, handle | 1, handle + TC_ID(1, 0));
+	step->pfifo_limit_packets = limit;
+	return limit;
+}
+
+static void tbf_steps(const struct bucket_place *p, struct shaper *out)
+{
 	struct tc_bucket drain = {0};
-	struct tc_step *step;
+	uint32_t limit = 0;
 
-	if (r->bps) {
-		bool credit = r->burst_bps > r->bps;
-
-		step = add_step(out, TC_TBF, parent, TC_ID(1, 0));
-		step->stab_overhead = bucket_stab(p);
-		step->tbf.rate = bucket_rate(p, r->bps);
-		step->tbf.rate = bucket_base(p, bucket_most_tbf(step->tbf.rate.rate_bytes));
-		drain = bucket_rate(p, credit ? r->burst_bps : r->bps);
-		if (credit)
-			step->tbf.peak = drain;
-		parent = TC_ID(1, 1);
-	}
-	limit = bucket_queue(p, &drain);
-	if (packets_wait(p->shape)) {
-		step = add_step(out, TC_TBF, parent, TC_ID(parent == TC_AT_ROOT ? 1 : 2, 0));
-		step->stab_overhead = parent == TC_AT_ROOT ? bucket_stab(p) : 0;
-		step->tbf.rate = bucket_packets(p, &p->shape->pps);
-	}
+	if (p->shape->rate.bps)
+		drain = add_rate(p, out);
+	if (packets_wait(p->shape))
+		limit = add_packets(p, &drain, out);
+	if (!limit)
+		limit = bucket_queue(p, &drain);
 	VEC_FOREACH (s, &out->steps)
-		s->tbf.limit_bytes = limit;
+		if (s->kind == TC_TBF)
+			s->tbf.limit_bytes = limit;
 }
 
 void shaper_steps(const struct wire_shape *s, int mtu, const struct machine *m, struct shaper *out)
@@ -136,10 +161,14 @@ void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m
 	*out = (struct shaper_figures){0};
 	shaper_steps(s, mtu, m, &sh);
 	VEC_FOREACH (step, &sh.steps) {
-		if (step->kind == TC_TBF)
+		if (step->kind == TC_TBF) {
 			out->queue_bytes = step->tbf.limit_bytes;
-		else if (step->kind == TC_FIFO)
+		} else if (step->kind == TC_FIFO) {
 			out->queue_bytes = step->fifo_limit_bytes;
+		} else if (step->kind == TC_PFIFO) {
+			out->queue_packets = step->pfifo_limit_packets;
+			out->queue_bytes = 0;
+		}
 		if (!s->rate.bps || out->burst_bytes)
 			continue;
 		if (step->kind == TC_TBF)

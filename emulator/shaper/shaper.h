@@ -18,8 +18,9 @@
  * The trees, handle 1: at the root of a device's egress:
  *
  *   rate                  TBF 1:
- *   packets               TBF 1: (mpu M)
- *   rate and packets      TBF 1: (rate), its child TBF 2: (mpu M), whose queue is the only one
+ *   packets               TBF 1: (mpu M), below it a queue of packets
+ *   rate and packets      TBF 1: (rate), its child TBF 2: (mpu M), below that the queue,
+ *                         of packets
  *   base, burst, credit   TBF 1: rate = base, bucket = credit, peakrate = burst rate
  *   queues, or caps of them or of flows
  *                         HTB 1:
@@ -73,7 +74,9 @@ struct shaper { /* zeroed is empty; shaper_done() */
  * timer slip at this rate, at most 10 ms of the rate, at least two frames (exact) or one
  * super-packet (fast). Queue: as declared, but never less than those two frames or that
  * super-packet; else 1000 full frames, as a NIC's transmit queue has, or one burst where that is
- * more; two frames where a rate is policed. No steps where the shape has no limit.
+ * more; two frames where a rate is policed. Before a cap of packets the queue counts packets,
+ * unless it was declared in bytes: 1000, or what is through in the time declared. No steps where
+ * the shape has no limit.
  *
  * Steps of kind TC_CLSACT and TC_POLICE are for the peer of the device: it receives what the device
  * sends.
@@ -89,9 +92,10 @@ void shaper_done(struct shaper *s);
  */
 struct shaper_figures {
 	uint64_t burst_bytes; /* at once, at the highest rate; 0: no rate */
-	uint32_t queue_bytes; /* that may wait, of each queue; 0: policed */
-	int64_t credit_ns;    /* 0: no credit */
-	int64_t pps_burst;    /* packets at once; 0: no cap, or not here */
+	uint32_t queue_bytes; /* that may wait, of each queue; 0: policed, or: */
+	uint32_t queue_packets;
+	int64_t credit_ns; /* 0: no credit */
+	int64_t pps_burst; /* packets at once; 0: no cap, or not here */
 };
 void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m,
 		    struct shaper_figures *out);

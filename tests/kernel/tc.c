@@ -285,6 +285,8 @@ static void same_step(const struct tc_step *told, const struct dump_qdisc *q)
 		same_time(told->cls.ceil.burst_bytes, &told->cls.ceil, q->peak_ns);
 	} else if (told->kind == TC_FIFO) {
 		assert_int_equal(is->fifo_limit_bytes, told->fifo_limit_bytes);
+	} else if (told->kind == TC_PFIFO) {
+		assert_int_equal(is->pfifo_limit_packets, told->pfifo_limit_packets);
 	} else if (told->kind == TC_HTB) {
 		assert_int_equal(is->htb.default_minor, told->htb.default_minor);
 	}

@@ -49,14 +49,17 @@ static void test_packets(void **state)
 
 	(void)state;
 	build(&s, 1500, &sh);
-	assert_int_equal(sh.steps.n, 1);
+	assert_int_equal(sh.steps.n, 2);
+	assert_int_equal(sh.steps.v[1].kind, TC_PFIFO);
+	assert_int_equal(sh.steps.v[1].parent, TC_ID(1, 1));
+	assert_int_equal(sh.steps.v[1].pfifo_limit_packets, 1000);
 	t = &sh.steps.v[0];
 	assert_int_equal(t->kind, TC_TBF);
 	assert_int_equal(t->tbf.rate.mpu, 2048); /* no frame is longer */
 	assert_int_equal(t->tbf.rate.overhead, 0);
 	/* eight slips are 8 ms, 80 packets */
 	expect_bucket(&t->tbf.rate, 10000 * 2048, 80 * 2048);
-	assert_int_equal(t->tbf.limit_bytes, 1514000);
+	assert_int_equal(t->tbf.limit_bytes, 1000); /* given on to the fifo */
 	shaper_done(&sh);
 	build(&s, 9000, &sh);
 	assert_int_equal(sh.steps.v[0].tbf.rate.mpu, 16384);
@@ -91,13 +94,13 @@ static void test_pps_burst(void **state)
 
 static void test_rate_and_packets(void **state)
 {
-	const struct wire_shape s = {L1(50 * MBIT), .pps = {.pps = 10000}};
+	struct wire_shape s = {L1(50 * MBIT), .pps = {.pps = 10000}};
 	const struct tc_step *t;
 	struct shaper sh;
 
 	(void)state;
 	build(&s, 1500, &sh);
-	assert_int_equal(sh.steps.n, 2);
+	assert_int_equal(sh.steps.n, 3);
 	t = sh.steps.v;
 	assert_int_equal(t[0].parent, TC_AT_ROOT);
 	assert_int_equal(t[0].handle, ROOT);
@@ -106,7 +109,19 @@ static void test_rate_and_packets(void **state)
 	assert_int_equal(t[1].parent, TC_ID(1, 1));
 	assert_int_equal(t[1].handle, TC_ID(2, 0));
 	expect_bucket(&t[1].tbf.rate, 20480000, 163840);
-	assert_int_equal(t[1].tbf.limit_bytes, 1514000);
+	assert_int_equal(t[2].kind, TC_PFIFO);
+	assert_int_equal(t[2].parent, TC_ID(2, 1));
+	assert_int_equal(t[2].handle, TC_ID(3, 0));
+	assert_int_equal(t[2].pfifo_limit_packets, 1000);
+	shaper_done(&sh);
+	s.rate.queue_ns = 20 * NSEC_PER_MSEC; /* 4063 frames of 1538 a second */
+	build(&s, 1500, &sh);
+	assert_int_equal(sh.steps.v[2].pfifo_limit_packets, 82);
+	shaper_done(&sh);
+	s.rate.queue_bytes = 100000;
+	build(&s, 1500, &sh);
+	assert_int_equal(sh.steps.n, 2);
+	assert_int_equal(sh.steps.v[1].tbf.limit_bytes, 100000);
 	shaper_done(&sh);
 }
 

@@ -32,9 +32,10 @@ static json_t *rate_json(const struct source *s, const struct wire_shape *shape,
 
 	if (!r->bps)
 		return json_null();
-	return json_pack("{s:I,s:s,s:s,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
+	return json_pack("{s:I,s:s,s:s,s:I,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
 			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "burst_bytes",
-			 (json_int_t)f.burst_bytes, "queue_bytes", (json_int_t)f.queue_bytes);
+			 (json_int_t)f.burst_bytes, "queue_bytes", (json_int_t)f.queue_bytes,
+			 "queue_packets", (json_int_t)f.queue_packets);
 }
 
 static json_t *words_json(const struct wire_shape *shape, const struct wire_impair *impair)
@@ -98,6 +99,8 @@ static void describe(const struct source *s, const struct wire_link *l, bool ba,
 	if (f.queue_bytes)
 		strbuf_addf(&limits, ", queue %s",
 			    units_format_size(text, sizeof(text), f.queue_bytes));
+	if (f.queue_packets)
+		strbuf_addf(&limits, ", queue %" PRIu32 " packets", f.queue_packets);
 	wire_text_impair(&impairments, ba ? &l->impair_ba : &l->impair_ab);
 	if (impairments.len)
 		strbuf_addf(&impairments, " by %s", wire_text_engine(l->engine));

@@ -28,12 +28,11 @@ static void parse_with(struct parsed *out, const char *text, const struct topolo
 				&out->p);
 }
 
-static void expect_problems(const struct parsed *in, const char *wanted)
+static void expect_problems(struct parsed *in, const char *wanted)
 {
 	autostr struct strbuf out = {0};
-	struct problems p = in->p;
 
-	problems_print(&p, &out);
+	problems_print(&in->p, &out);
 	assert_string_equal(strbuf_text(&out), wanted);
 }
 

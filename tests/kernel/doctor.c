@@ -12,10 +12,10 @@ static const char *text_of(const json_t *row, const char *key)
 	return text ? text : "";
 }
 
-/* No relay, no adapters of other people's tools, and nothing that labs are not built of. */
+/* No adapters of other people's tools, and nothing that labs are not built of. */
 static void claims(void **state)
 {
-	static const char *const words[] = {"relay", "htb", "clsact", "egress", "perf", "form:"};
+	static const char *const words[] = {"clsact", "egress", "perf", "form:"};
 	json_t *list = lab_doctor(), *row;
 	size_t i;
 

@@ -129,7 +129,7 @@ police() {
 
 # A sender that paces itself; and check sees a foreign qdisc.
 fair_queue() {
-	local rate
+	local rate out server
 	pair "fq" "rate: 100mbit" || return
 	run on a tc qdisc replace dev e root fq
 	if [ "$status" != 0 ]; then
@@ -139,13 +139,15 @@ fair_queue() {
 	fi
 	run vpclab check "$lab"
 	has "fq: check tells of it" "$output" "qdisc fq not planned"
-	on b iperf3 -s -1 -D >/dev/null 2>&1
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		output=$(on a iperf3 -c 10.9.0.2 -t 4 --fq-rate 8M --json 2>&1)
-		rate=$(jq -r '.end.sum_received.bits_per_second // empty' <<<"$output")
-		[ -z "$rate" ] || break
-		sleep 0.5
+	exec {out}< <(exec "$VPCLAB" exec "$lab:b" -- iperf3 -s -1 --forceflush 2>&1)
+	server=$!
+	while read -t 20 -r output <&"$out"; do
+		case $output in "Server listening"*) break ;; esac
 	done
+	output=$(on a iperf3 -c 10.9.0.2 -t 4 --fq-rate 8M --json 2>&1)
+	kill "$server" 2>/dev/null
+	exec {out}<&-
+	rate=$(jq -r '.end.sum_received.bits_per_second // empty' <<<"$output")
 	within "fq: a sender paced to 8 Mbit/s" "${rate%.*}" 6000000 8800000
 	lab_down
 }

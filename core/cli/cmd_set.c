@@ -118,7 +118,8 @@ const struct command cmd_set = {
 	"All of it happens in one step, without losing what waits in queues where the kernel\n"
 	"allows that, or nothing happens. vpclab inspect and check know the new values. Links can\n"
 	"change in what they carry, not in what they consist of: a link between machines can be\n"
-	"delayed later if its topology says at least 'delay: 0s'.",
+	"delayed later if its topology says at least 'delay: 0s'. The VMs of one 'count' change\n"
+	"together, and so do the impairments of all uplinks, which are the fabric's.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct set_options),

@@ -239,6 +239,18 @@ has "half-way: the next set says so" "$output" "is put right"
 passes "half-way: as planned again" vpclab check "$lab"
 lab_down
 
+# ---- a step that fails in the middle ----
+# Somebody took a shaper away: what was changed before it is put back, and what it was is there again.
+lab_up undo "$work/pair.yaml" --set "links.0.ab.pps=1kpps" || finish
+on wires tc qdisc del dev b-e-span root
+fails_with 1 "half of it fails" vpclab set "$lab:a" rate=20mbit delay=5ms
+has "half of it fails: which" "$output" "b-e-span"
+is "half of it fails: the first half is put back" "$(qdisc options.rate)" 1250000
+passes "half of it fails: as planned" vpclab check "$lab"
+is "half of it fails: nothing is under way" "$(jq -c .changing "$(run_dir)/state.json")" null
+changes "half of it fails: now it works" a rate=20mbit delay=5ms
+lab_down
+
 # ---- a VM's card ----
 lab_up vnic topologies/flat.yaml --set vms.client.vnic.pps=1kpps || finish
 changes "vNIC: by its VM" client pps=2kpps

@@ -123,6 +123,21 @@ static int finish_up(const struct up_options *o, const struct lab *lab, const st
 	return ret ? ret : status;
 }
 
+/* Are the other files of the topology those that the lab was made with? */
+static bool same_files(const struct lab *lab, const struct load *load)
+{
+	const json_t *files = json_object_get(lab_state(lab), "files");
+
+	VEC_FOREACH (f, &load->files) {
+		const json_t *kept = json_object_get(files, f->name);
+
+		if (json_string_length(kept) != f->len ||
+		    memcmp(json_string_value(kept), f->text, f->len) != 0)
+			return false;
+	}
+	return json_object_size(files) == load->files.n;
+}
+
 /* `up` twice is one lab; another topology under the same name is a mistake. */
 static int already_up(const struct source *s, const struct lab_up_options *o, struct err *err)
 {
@@ -139,7 +154,8 @@ static int already_up(const struct source *s, const struct lab_up_options *o, st
 	while (same < n_sets && same < o->n_sets &&
 	       str_eq(json_string_value(json_array_get(sets, same)), o->sets[same]))
 		same++;
-	bool equal = str_eq(text, s->text) && same == n_sets && same == o->n_sets;
+	bool equal = str_eq(text, s->text) && same == n_sets && same == o->n_sets &&
+		     same_files(lab, &s->load);
 	lab_close(lab);
 	if (!equal)
 		return err_input(err,

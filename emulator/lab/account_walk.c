@@ -247,13 +247,25 @@ static void lose_by_rules(const struct walk *walk, struct account_direction *d, 
 
 /* ---- a direction ---- */
 
+/* What the device received before its relay was there. */
+static int64_t unseen(const struct walk *walk, struct account_direction *d, int dev)
+{
+	const struct wire_dev *on = &walk->w->devs.v[dev];
+	const json_t *all = json_object_get(walk->snapshot, "replaced");
+	autofree char *key = mem_printf("%s rx", on->name);
+	int64_t n = number(json_object_get(all, walk->w->nodes.v[on->node].name), key);
+
+	lose(walk, d, "before the relay", dev, NULL, n);
+	return n;
+}
+
 /*
  * The relay: what it took and has not put out. `flow` packets came to its device. Gives what it
  * tried to put out; what the device then refused is counted there, *unsent only what never got
  * there.
  */
-static int64_t cross_relay(const struct walk *walk, struct account_direction *d, int64_t flow,
-			   int64_t *unsent)
+static int64_t cross_relay(const struct walk *walk, struct account_direction *d, int from,
+			   int64_t flow, int64_t *unsent)
 {
 	static const char *const causes[] = {"black_hole", "flap",     "loss",
 					     "queue",	   "oversize", "overrun"};
@@ -277,7 +289,7 @@ static int64_t cross_relay(const struct walk *walk, struct account_direction *d,
 	d->waiting += number(s, "waiting_packets");
 	d->duplicated += number(s, "duplicated");
 	d->corrupted += number(s, "corrupted");
-	d->hole += flow - in;
+	d->hole += flow - unseen(walk, d, from) - in;
 	*unsent = number(lost, "send");
 	return number(s, "out_packets") + *unsent;
 }
@@ -313,14 +325,14 @@ static int64_t not_changed(const struct walk *walk, struct account_direction *d,
 
 /* One stage of a direction of its own, given `flow` packets; gives how many come out of it. */
 static int64_t cross_stage(const struct walk *walk, struct account_direction *d,
-			   const struct account_stage *stage, int64_t flow)
+			   const struct account_stage *stage, int from, int64_t flow)
 {
 	struct stage s = read_stage(walk, stage->dev);
 	struct rule_losses rules;
 	int64_t unsent = 0, twice;
 
-	if (stage->relayed) {
-		flow = cross_relay(walk, d, flow, &unsent);
+	if (stage->relayed && from >= 0) {
+		flow = cross_relay(walk, d, from, flow, &unsent);
 		/* A refusal may have been told to the relay, or not. */
 		if (unsent > flow - given(&s))
 			unsent = flow > given(&s) ? flow - given(&s) : 0;
@@ -398,6 +410,7 @@ static void walk_direction(const struct walk *walk, struct account_direction *d,
 	struct account_way way;
 	struct stage first;
 	int64_t flow;
+	int from = -1;
 
 	account_way_of(walk->m, d->link, d->ba, &way);
 	first = read_stage(walk, way.stages[0].dev);
@@ -405,8 +418,10 @@ static void walk_direction(const struct walk *walk, struct account_direction *d,
 	for (size_t i = 0; i < way.n; i++) {
 		const struct account_stage *s = &way.stages[i];
 
+		/* `from`: the device where they arrived before this stage. */
 		flow = s->shared && i + 1 < way.n ? cross_shared(walk, d, s, flow, both)
-						  : cross_stage(walk, d, s, flow);
+						  : cross_stage(walk, d, s, from, flow);
+		from = walk->w->devs.v[s->dev].peer;
 	}
 	d->left = flow;
 }

@@ -32,6 +32,7 @@
 #include "emulator/kernel/route.h"
 #include "emulator/kernel/sysctl.h"
 #include "emulator/lab/relays.h"
+#include "emulator/lab/replaced.h"
 #include "emulator/plan/plan_relay.h"
 
 #define APPLY_THREADS 2
@@ -297,8 +298,11 @@ static int apply_fdb(struct apply_job *j, const struct op *op)
 static int apply_relay(struct apply_job *j, const struct op *op)
 {
 	const struct relay_spec spec = plan_relay_spec(op);
+	int rc = relays_start(&spec, &j->err);
 
-	return relays_start(&spec, &j->err);
+	if (rc == 0)
+		replaced_unseen(&spec, op->ns, j->ns->ns.rt);
+	return rc;
 }
 
 static const struct {

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * replaced: compares the root qdiscs of a namespace before and after a change, and remembers the
- * drops of those that are gone. Called by change_inside.c and count_snapshot.c.
+ * drops of those that are gone. Called by change_inside.c, apply.c and count_snapshot.c.
  */
 #include "emulator/lab/replaced.h"
 
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/str.h"
+#include "core/base/units.h"
+#include "emulator/lab/relays.h"
 
-#define REPLACED_FILE "/run/replaced.json"
+#define REPLACED_FILE  "/run/replaced.json"
+#define UNSEEN_TRIES   10
+#define UNSEEN_STEP_NS NSEC_PER_MSEC
 
 void replaced_before(struct replaced *r, int rt)
 {
@@ -36,7 +41,7 @@ static bool replaced_is(const struct dump_qdisc *was, const struct dump_qdisc *i
 	       is->dropped < was->dropped;
 }
 
-static void replaced_add(json_t *all, const char *node, const char *dev, uint32_t dropped)
+static void replaced_add(json_t *all, const char *node, const char *dev, int64_t dropped)
 {
 	json_t *devices = json_object_get(all, node);
 	json_int_t earlier = json_integer_value(json_object_get(devices, dev));
@@ -60,6 +65,14 @@ json_t *replaced_read(void)
 	return j ? j : json_object();
 }
 
+static void replaced_write(json_t *all)
+{
+	struct err ignored = ERR_INIT;
+	autofree char *text = json_dumps(all, JSON_COMPACT);
+
+	file_write(REPLACED_FILE, text, strlen(text), &ignored);
+}
+
 void replaced_after(struct replaced *r, const char *node, int rt)
 {
 	struct err ignored = ERR_INIT;
@@ -77,11 +90,75 @@ void replaced_after(struct replaced *r, const char *node, int rt)
 		replaced_add(all, node, l->name, was->dropped);
 		any = true;
 	}
-	if (any) {
-		autofree char *text = json_dumps(all, JSON_COMPACT);
-		file_write(REPLACED_FILE, text, strlen(text), &ignored);
-	}
+	if (any)
+		replaced_write(all);
 	json_decref(all);
 	dump_done(&after);
 	dump_done(&r->before);
+}
+
+static int64_t replaced_rx(int rt, const char *dev)
+{
+	struct err ignored = ERR_INIT;
+	struct dump d = {0};
+	const struct dump_link *l = NULL;
+	int64_t n;
+
+	if (dump_links(rt, &d, &ignored) == 0)
+		l = dump_find_name(&d, dev);
+	n = l ? (int64_t)l->stats.rx_packets : 0;
+	dump_done(&d);
+	return n;
+}
+
+/* What the relay has taken in a direction, or its kernel lost for it; -1: it does not say. */
+static int64_t replaced_taken(const struct relay_spec *spec, int direction)
+{
+	json_t *command = json_pack("{s:s}", "get", "stats"), *answer = NULL;
+	struct err ignored = ERR_INIT;
+	int64_t n = -1;
+
+	if (relays_ask(spec->name, command, &answer, &ignored) == 0) {
+		const json_t *s = json_object_get(answer, direction == RELAY_AB ? "ab" : "ba");
+
+		n = json_integer_value(json_object_get(s, "in_packets")) +
+		    json_integer_value(json_object_get(json_object_get(s, "lost"), "overrun"));
+	}
+	json_decref(answer);
+	json_decref(command);
+	return n;
+}
+
+/* Read until nothing comes between the two counters. */
+static int64_t replaced_missed(const struct relay_spec *spec, int direction, int rt)
+{
+	const char *dev = spec->dir[direction].in;
+	int64_t rx = replaced_rx(rt, dev), missed = -1;
+
+	for (int i = 0; rx && i < UNSEEN_TRIES; i++) {
+		int64_t before = rx, last = missed;
+
+		missed = rx - replaced_taken(spec, direction);
+		rx = replaced_rx(rt, dev);
+		if (rx == before && missed == last)
+			return missed;
+		clock_sleep_until_ns(clock_now_ns() + UNSEEN_STEP_NS);
+	}
+	return rx ? missed : 0;
+}
+
+void replaced_unseen(const struct relay_spec *spec, const char *node, int rt)
+{
+	for (int i = 0; i < RELAY_DIRECTIONS; i++) {
+		autofree char *key = mem_printf("%s rx", spec->dir[i].in);
+		int64_t missed = replaced_missed(spec, i, rt);
+		json_t *all;
+
+		if (missed <= 0)
+			continue;
+		all = replaced_read();
+		replaced_add(all, node, key, missed);
+		replaced_write(all);
+		json_decref(all);
+	}
 }

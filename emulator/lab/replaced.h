@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * replaced: what queues had dropped that a change of the lab has replaced by others. A kernel
- * forgets the counters of a qdisc with the qdisc; the account of its link must not.
+ * replaced: what queues had dropped that a change of the lab has replaced by others (a kernel
+ * forgets the counters of a qdisc with the qdisc), and what came before a relay was there. The
+ * account of a link must know both.
  *
  * Inside a lab only. It is kept in a file of the lab's own /run, and ends with the lab. Failing to
  * keep it fails nothing: then the ledger has a hole, and says so.
@@ -22,7 +23,17 @@ struct replaced {
 void replaced_before(struct replaced *r, int rt);
 void replaced_after(struct replaced *r, const char *node, int rt);
 
-/* {NODE: {DEVICE: packets dropped by the root qdiscs that it had before}}. Gives a reference. */
+/*
+ * The relay of a link has just been started in the namespace of `rt`: what its two devices had
+ * received by then, it never saw. Takes no time where that is nothing, as usual.
+ */
+struct relay_spec;
+void replaced_unseen(const struct relay_spec *spec, const char *node, int rt);
+
+/*
+ * {NODE: {DEVICE: packets dropped by the root qdiscs that it had before,
+ *         "DEVICE rx": packets that it received before its relay was there}}. Gives a reference.
+ */
 json_t *replaced_read(void);
 
 #endif

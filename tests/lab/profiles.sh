@@ -75,12 +75,21 @@ passes "a trace beside the topology" vpclab validate "$work/own/trace.yaml"
 
 # A lab needs the files no more once it is up, and a scenario finds them as well.
 if lab_up profiles "$work/own/lab.yaml"; then
+	passes "up again is the same lab" vpclab up "$work/own/lab.yaml" --name "$lab"
+	sed -i 's/20mbit/30mbit/' "$work/own/profiles/mine.yaml"
+	fails_with 2 "up of a changed profile is another" vpclab up "$work/own/lab.yaml" --name "$lab"
 	mv "$work/own/profiles" "$work/own/away"
 	passes "the file is gone: inspect" vpclab inspect "$lab"
 	has "inspect: the profile's rate, scaled" "$output" "10 Mbit/s"
 	passes "the file is gone: check" vpclab check "$lab"
 	fails_with 2 "the file is gone: validate" vpclab validate "$work/own/lab.yaml"
 	mv "$work/own/away" "$work/own/profiles"
+	lab_down
+fi
+if lab_up trace "$work/own/trace.yaml"; then
+	rm "$work/own/lte.trace"
+	passes "the trace is gone: inspect" vpclab inspect "$lab"
+	passes "the trace is gone: check" vpclab check "$lab"
 	lab_down
 fi
 cat >"$work/own/run.yaml" <<'YAML'

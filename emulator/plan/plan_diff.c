@@ -345,11 +345,16 @@ static void diff_tc(struct diff *d, const struct part *part)
 		if (!hangs_below(&gone, &(*op)->tc))
 			add(d, PLAN_TC_DELETE, *op);
 	}
+	/* A child comes before its parent gets the limit that counts with it. */
+	VEC_FOREACH (op, &after->v) {
+		if (!find_step(before, &(*op)->tc))
+			add(d, PLAN_TC_ADD, *op);
+	}
 	VEC_FOREACH (op, &after->v) {
 		const struct op *was = find_step(before, &(*op)->tc);
 
-		if (!was || !same_step(&was->tc, &(*op)->tc) || lost_child(&gone, &(*op)->tc))
-			add(d, was ? PLAN_TC_CHANGE : PLAN_TC_ADD, *op);
+		if (was && (!same_step(&was->tc, &(*op)->tc) || lost_child(&gone, &(*op)->tc)))
+			add(d, PLAN_TC_CHANGE, *op);
 	}
 }
 

@@ -133,7 +133,10 @@ static void test_tc(void **state)
 	expect(NULL, "links.0.ab={rate: 20mbit}", "wires: tc change a-e-span 1:0\n");
 	/* a second limit is the child of the first, and goes again */
 	expect(NULL, "links.0.pps=1kpps",
-	       "wires: tc add a-e-span 2:0\nwires: tc add b-e-span 2:0\n");
+	       "wires: tc add a-e-span 2:0\nwires: tc add a-e-span 3:0\n"
+	       "wires: tc change a-e-span 1:0\n"
+	       "wires: tc add b-e-span 2:0\nwires: tc add b-e-span 3:0\n"
+	       "wires: tc change b-e-span 1:0\n");
 	expect("links.0.ab={pps: 1kpps}", NULL,
 	       "wires: tc delete a-e-span 2:0\nwires: tc change a-e-span 1:0\n");
 	/* all limits away */

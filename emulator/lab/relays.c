@@ -164,10 +164,19 @@ static char *why_ended(const char *link)
 									     : text;
 }
 
+static bool was_started(const char *link)
+{
+	char path[RELAYS_PATH];
+
+	return access(path_of(path, link, ".json"), F_OK) == 0;
+}
+
 /* What its socket says, in words about the link. Returns rc, or what it really means. */
 static int explain(const char *link, int rc, struct err *err)
 {
-	if (rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE) {
+	if (rc == -ENOENT && !was_started(link))
+		return err_fail(err, ENOENT, "link %s has no relay", link);
+	if (rc == -ENOENT || rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE) {
 		autofree char *why = why_ended(link);
 
 		return err_fail(err, ESRCH, "the relay of %s has ended%s%s", link, *why ? ": " : "",
@@ -179,11 +188,8 @@ static int explain(const char *link, int rc, struct err *err)
 int relays_ask(const char *link, const json_t *command, json_t **answer, struct err *err)
 {
 	char path[RELAYS_PATH];
-	int rc = relay_ask(path_of(path, link, ".sock"), command, answer, err);
 
-	if (rc == -ENOENT)
-		return err_fail(err, ENOENT, "link %s has no relay", link);
-	return explain(link, rc, err);
+	return explain(link, relay_ask(path_of(path, link, ".sock"), command, answer, err), err);
 }
 
 int relays_set(const char *link, const struct wire_impair *ab, const struct wire_impair *ba,

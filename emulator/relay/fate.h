@@ -24,6 +24,7 @@
  *                0.866 of the jitter. Never below 0. Correlated jitter is a first-order
  *                autoregressive normal process, mapped to the other distributions by its
  *                distribution function, so the distribution stays what was asked.
+ *                (These are the delays before order is kept, see lane.h.)
  *   reordering   the packet is held back, see lane.h
  */
 #ifndef VPCLAB_RELAY_FATE_H

@@ -18,6 +18,7 @@
 
 #define BLOCKED_NS (100 * NSEC_PER_USEC) /* until a device that takes no more is asked again */
 #define SLICE_NS   (100 * NSEC_PER_USEC)
+#define DOWN_NS	   (100 * NSEC_PER_MSEC) /* how often devices that are down are looked at */
 #define LEAD_LEAST (5 * NSEC_PER_USEC)
 
 int loop_open(struct loop *l, const struct relay_spec *s, struct err *err)
@@ -112,14 +113,26 @@ static void learn_lead(struct loop *l, int64_t slip_ns)
 	l->lead_ns += (want - l->lead_ns) / (want > l->lead_ns ? 4 : 64);
 }
 
-static int after_poll(struct loop *l, const struct pollfd *p, struct err *err)
+static int look_at_devices(struct loop *l, struct err *err)
 {
-	for (int d = 0; d < RELAY_DIRECTIONS; d++)
-		if (p[d].revents & (POLLERR | POLLHUP | POLLNVAL) &&
-		    !port_in_clear(&l->lanes[d].in))
+	l->down = false;
+	for (int d = 0; d < RELAY_DIRECTIONS; d++) {
+		int up = port_in_state(&l->lanes[d].in);
+
+		if (up < 0)
 			return err_fail(err, ENODEV, "a device of the relay of '%s' has gone",
 					l->name);
+		l->down = l->down || !up;
+	}
 	return 0;
+}
+
+static bool any_error(const struct pollfd *p)
+{
+	for (int d = 0; d < RELAY_DIRECTIONS; d++)
+		if (p[d].revents & (POLLERR | POLLHUP | POLLNVAL))
+			return true;
+	return false;
 }
 
 /* Until something arrives, somebody calls, or it is `until_ns`, less the lead. */
@@ -130,16 +143,20 @@ static int sleep_until(struct loop *l, int64_t until_ns, struct err *err)
 	    {.fd = l->lanes[RELAY_BA].in.fd, .events = POLLIN},
 	    {.fd = l->wake, .events = POLLIN},
 	};
-	int64_t wake_ns = until_ns - l->lead_ns, left = wake_ns - clock_now_ns();
-	struct timespec t = {left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	int64_t now = clock_now_ns(), wake_ns = until_ns - l->lead_ns, left;
+	struct timespec t;
 	int n;
 
+	if (l->down && wake_ns > now + DOWN_NS)
+		wake_ns = now + DOWN_NS;
+	left = wake_ns - now;
 	if (left <= 0)
 		return 0;
-	n = ppoll(p, RELAY_DIRECTIONS + 1, until_ns == INT64_MAX ? NULL : &t, NULL);
+	t = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	n = ppoll(p, RELAY_DIRECTIONS + 1, until_ns == INT64_MAX && !l->down ? NULL : &t, NULL);
 	if (n == 0)
 		learn_lead(l, clock_now_ns() - wake_ns);
-	return n > 0 ? after_poll(l, p, err) : 0;
+	return l->down || (n > 0 && any_error(p)) ? look_at_devices(l, err) : 0;
 }
 
 static void breathe(void)

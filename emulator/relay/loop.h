@@ -5,7 +5,7 @@
  * before, at most LOOP_LEAD_NS, and spins for what is left.
  *
  * One thread for both directions: a change takes effect in both between two packets without locks,
- * and on a machine of two CPUs a second one only takes time from those who send and receive.
+ * and on a small machine the CPUs are needed by those who send and receive.
  */
 #ifndef VPCLAB_RELAY_LOOP_H
 #define VPCLAB_RELAY_LOOP_H
@@ -27,7 +27,7 @@ struct loop {
 	const char *name;
 	int wake; /* eventfd */
 	int64_t lead_ns;
-	bool end;
+	bool end, down; /* down: some device is, or was when last looked at */
 	/* What another thread wants done between two packets. */
 	_Atomic(loop_fn *) call;
 	atomic_bool stopped;

@@ -133,7 +133,8 @@ static int64_t arrival(struct port_in *p, const struct tpacket2_hdr *h, int64_t 
 
 	if (at < p->empty_ns - SKEW_NS)
 		at = p->empty_ns;
-	/* It may have come since `now`: then `now` would be too early, and so would be the packet. */
+	/* It may have come since `now`: then `now` would be too early, and so would be the packet.
+	 */
 	if (at > now_ns)
 		now_ns = clock_now_ns();
 	return at > now_ns ? now_ns : at;
@@ -179,15 +180,18 @@ void port_in_count(struct port_in *p)
 		p->overrun += stats.tp_drops; /* reading it sets it to 0 */
 }
 
-bool port_in_clear(struct port_in *p)
+int port_in_state(struct port_in *p)
 {
 	struct sockaddr_ll at = {0};
+	struct ifreq r = {.ifr_ifindex = p->ifindex};
 	socklen_t len = sizeof(at);
 	int code;
 
 	getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &code, &(socklen_t){sizeof(code)});
-	return getsockname(p->fd, (struct sockaddr *)&at, &len) == 0 &&
-	       at.sll_ifindex == p->ifindex;
+	if (getsockname(p->fd, (struct sockaddr *)&at, &len) < 0 || at.sll_ifindex != p->ifindex ||
+	    ioctl(p->fd, SIOCGIFNAME, &r) < 0 || ioctl(p->fd, SIOCGIFFLAGS, &r) < 0)
+		return -ENODEV;
+	return r.ifr_flags & IFF_UP ? 1 : 0;
 }
 
 static int64_t read_clock(clockid_t clock)

@@ -56,8 +56,10 @@ void port_in_close(struct port_in *p);
 bool port_in_next(struct port_in *p, int64_t now_ns, int64_t wall_ns, struct port_frame *out);
 void port_in_done(struct port_in *p);  /* the frame's place is the kernel's again */
 void port_in_count(struct port_in *p); /* asks the kernel for overruns */
-bool port_in_clear(struct port_in *p); /* after POLLERR; false: the device is gone */
-int64_t port_wall_ns(void);	       /* CLOCK_REALTIME less CLOCK_MONOTONIC, never too much */
+/* After POLLERR, which this clears: 1 the device is up, 0 it is down, -ENODEV it has gone: a socket
+ * hears of the first and the second, but not of the third when the second came before. */
+int port_in_state(struct port_in *p);
+int64_t port_wall_ns(void); /* CLOCK_REALTIME less CLOCK_MONOTONIC, never too much */
 
 struct port_out {
 	int ifindex, n, at; /* sockets; the one in use */

@@ -135,6 +135,15 @@ fails_with 1 "its fates are gone with it" vpclab fate "$lab:a-b"
 has "fate says why" "$output" "has ended"
 lab_down
 
+topology "$work/gone.yaml" "delay: 1ms"
+lab_up gone "$work/gone.yaml" || finish
+on wires ip link del dev a-eth0-span
+timeout 10 sh -c 'until ! "$1" fate "$2" >/dev/null 2>&1; do sleep 0.1; done' sh \
+	"$VPCLAB" "$lab:a-b"
+fails_with 1 "a relay whose device went is a difference" vpclab check "$lab"
+has "check says why it ended" "$output" "relay of a-b has ended: a device"
+lab_down
+
 # --- words for what cannot be
 topology "$work/plain.yaml" ""
 sed -i '/via/d' "$work/plain.yaml"

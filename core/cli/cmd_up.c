@@ -123,6 +123,20 @@ static int finish_up(const struct up_options *o, const struct lab *lab, const st
 	return ret ? ret : status;
 }
 
+/* What has been changed since is what it should be now. */
+static int prove_running(const struct up_options *o, const struct lab *lab, struct err *err)
+{
+	struct proofs proofs = {0};
+	int ret = proving_run(lab, NULL, o->quiet, &proofs, err);
+
+	if (!ret) {
+		proving_print(lab, &proofs);
+		ret = proving_status(&proofs);
+	}
+	proofs_done(&proofs);
+	return ret;
+}
+
 /* Are the other files of the topology those that the lab was made with? */
 static bool same_files(const struct lab *lab, const struct load *load)
 {
@@ -139,12 +153,14 @@ static bool same_files(const struct lab *lab, const struct load *load)
 }
 
 /* `up` twice is one lab; another topology under the same name is a mistake. */
-static int already_up(const struct source *s, const struct lab_up_options *o, struct err *err)
+static int already_up(const struct source *s, const struct lab_up_options *o,
+		      const struct up_options *up, struct err *err)
 {
 	struct err none = ERR_INIT;
 	const char *name = o->name ? o->name : s->wire.name, *text;
 	struct lab *lab;
 	size_t same = 0, n_sets;
+	int ret;
 
 	if (lab_open(name, &lab, &none))
 		return -err->code;
@@ -156,14 +172,17 @@ static int already_up(const struct source *s, const struct lab_up_options *o, st
 		same++;
 	bool equal = str_eq(text, s->text) && same == n_sets && same == o->n_sets &&
 		     same_files(lab, &s->load);
-	lab_close(lab);
+	if (!equal)
+		lab_close(lab);
 	if (!equal)
 		return err_input(err,
 				 "a lab '%s' of another topology is up; take it down (vpclab down "
 				 "%s) or choose another name (--name)",
 				 name, name);
 	printf("%s: already up\n", name);
-	return EXIT_PASS;
+	ret = up->prove ? prove_running(up, lab, err) : EXIT_PASS;
+	lab_close(lab);
+	return ret;
 }
 
 static int build(const struct call *call, const struct source *s, struct err *err)
@@ -188,7 +207,7 @@ static int build(const struct call *call, const struct source *s, struct err *er
 	ret = lab_up(&plan, &lab_options, &lab, &timing, err);
 	plan_done(&plan);
 	if (ret == -EEXIST)
-		return already_up(s, &lab_options, err);
+		return already_up(s, &lab_options, o, err);
 	if (ret)
 		return ret;
 	ret = finish_up(o, lab, &s->wire, &timing, err);

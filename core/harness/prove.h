@@ -68,7 +68,7 @@ void proofs_done(struct proofs *p);
 
 struct proofs_census {
 	size_t all, pass, fail, inconclusive, skip;
-	double worst_share; /* largest relative error of a pass; NAN: there is none */
+	double worst_share; /* largest relative error of a rate that passed; NAN: there is none */
 };
 void proofs_count(const struct proofs *p, struct proofs_census *out);
 /* fail before inconclusive before pass; skips count for nothing. */

@@ -453,7 +453,7 @@ static void judge_hole(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 			h->longest = (int64_t)a->bytes - 14;
 	}
 	e->busy = NULL;
-	e->sent = h->b.spec.stream[0].count - logs[0].refused;
+	e->sent = (int64_t)logs[0].n_sent - logs[0].refused;
 	e->overrun = logs[0].overrun;
 	proof->got = h->longest ? (double)h->longest : NAN;
 	judge_proof(proof, e, &h->b.p->out->arena);

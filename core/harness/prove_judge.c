@@ -179,7 +179,8 @@ void proofs_count(const struct proofs *p, struct proofs_census *out)
 		out->fail += one->verdict == VERDICT_FAIL;
 		out->inconclusive += one->verdict == VERDICT_INCONCLUSIVE;
 		out->skip += one->verdict == VERDICT_SKIP;
-		if (one->verdict == VERDICT_PASS && !one->absolute && one->asked != 0)
+		if (one->verdict == VERDICT_PASS &&
+		    (one->unit == PROOF_BPS || one->unit == PROOF_PPS))
 			out->worst_share = fmax(isnan(out->worst_share) ? 0 : out->worst_share,
 						fabs(proof_error(one)));
 	}

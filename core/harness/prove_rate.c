@@ -19,6 +19,7 @@
 #define QUICK_NS     (250 * NSEC_PER_MSEC)
 #define FULL_NS	     (600 * NSEC_PER_MSEC)
 #define QUIET_NS     (30 * NSEC_PER_MSEC)
+#define SEND_MOST    1.5 /* of the time that sending should take: a slow machine gives up then */
 #define AFTER_NS     NSEC_PER_SEC
 #define LEAST_FRAMES 64 /* in the window, for shares of a percent */
 
@@ -188,7 +189,7 @@ static void judge(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 	for (size_t i = 0; i < b->n; i++) {
 		add_points(b, &logs[i], v + n, e);
 		n += logs[i].n_arrivals;
-		e->sent += b->spec.stream[i].count - logs[i].refused;
+		e->sent += (int64_t)logs[i].n_sent - logs[i].refused;
 		e->offered += offered_by(b->limit, &b->spec.stream[i], &logs[i]);
 		e->pushed_back = e->pushed_back || logs[i].refused > 0;
 	}
@@ -218,9 +219,13 @@ int prove_limit(struct prover *p, const struct way *ways, size_t n, const struct
 				.arg = &b,
 				.once = limit->once};
 
+	double send_ns = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		way_shaper_stream(&ways[i], &b.spec.stream[i]);
 		plan_stream(p, limit, 1.0 / (double)n, &b.spec.stream[i]);
+		send_ns = fmax(send_ns, (double)b.spec.stream[i].count * b.spec.stream[i].gap_ns);
 	}
+	b.spec.send_ns = (int64_t)(send_ns * SEND_MOST);
 	return prove_try(p, &try, err);
 }

@@ -40,7 +40,8 @@ struct frames_stream {
 struct frames_spec {
 	struct frames_stream stream[FRAMES_STREAMS]; /* all at the same time */
 	size_t n;
-	bool whole; /* compare each byte of what arrives */
+	int64_t send_ns; /* frames that are not sent by then are not sent at all; 0: no limit */
+	bool whole;	 /* compare each byte of what arrives */
 	int64_t
 	    quiet_ns; /* it is over when nothing more came for so long after the last was sent … */
 	int64_t limit_ns; /* … or at the latest so long after it */

@@ -307,9 +307,9 @@ static int64_t next_due(const struct work *w)
 
 static int send_all(struct work *w, struct err *err)
 {
-	int64_t next;
+	int64_t next, end = w->spec->send_ns ? w->start_ns + w->spec->send_ns : INT64_MAX;
 
-	while ((next = next_due(w)) != INT64_MAX) {
+	while ((next = next_due(w)) != INT64_MAX && clock_now_ns() < end) {
 		for (size_t i = 0; i < w->spec->n; i++) {
 			int n = ready(&w->lane[i], w, clock_now_ns());
 			int rc = n ? send_ready(&w->lane[i], w, n, err) : 0;
@@ -419,7 +419,9 @@ int frames_inside(void *arg, int out_fd, struct err *err)
 	if (rc)
 		return rc;
 	await_rest(&w);
-	for (size_t i = 0; i < spec->n; i++)
+	for (size_t i = 0; i < spec->n; i++) {
+		logs[i].n_sent = (size_t)w.lane[i].given;
 		count_overrun(&w.lane[i]);
+	}
 	return answer(&w, out_fd, err);
 }

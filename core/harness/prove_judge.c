@@ -101,13 +101,26 @@ static void say(struct proof *p, struct arena *arena, enum verdict verdict, cons
 	p->why = why ? arena_strdup(arena, why) : NULL;
 }
 
+/* A link that is too fast and a machine that stood still can make the right figure together. */
+static bool may_be_more(const struct proof *p, const struct judge_evidence *e)
+{
+	return e->paused_share > 0 &&
+	       p->got > p->asked * (1 + p->tolerance) * (1 - e->paused_share);
+}
+
+static void explain_pause(const struct judge_evidence *e, char *why, size_t size)
+{
+	char longest[32];
+
+	snprintf(why, size, "the machine stood still, for up to %s",
+		 units_format_time(longest, sizeof(longest), e->longest_ns));
+}
+
 /* What may have held packets back, or kept them from being seen. Empty text: nothing. */
 static void excuse_low(const struct proof *p, const struct judge_evidence *e, char *why,
 		       size_t size)
 {
 	double low = p->absolute ? p->asked - p->tolerance : p->asked * (1 - p->tolerance);
-	char longest[32];
-
 	if (e->softnet_dropped)
 		snprintf(why, size, "the kernel's backlog dropped %lld packets meanwhile",
 			 (long long)e->softnet_dropped);
@@ -115,8 +128,7 @@ static void excuse_low(const struct proof *p, const struct judge_evidence *e, ch
 		snprintf(why, size, "the probe could offer only %.1f %% of it",
 			 e->offered / p->asked * 100);
 	else if (e->paused_share > 0 && p->got >= low * (1 - e->paused_share))
-		snprintf(why, size, "the machine stood still, for up to %s",
-			 units_format_time(longest, sizeof(longest), e->longest_ns));
+		explain_pause(e, why, size);
 }
 
 /* More than asked is hardly the machine's doing: only a bucket that filled up while the probe was
@@ -154,8 +166,13 @@ void judge_proof(struct proof *p, const struct judge_evidence *e, struct arena *
 		say(p, arena, VERDICT_FAIL, why);
 		return;
 	}
-	if (fabs(error) <= p->tolerance) {
+	if (fabs(error) <= p->tolerance && !may_be_more(p, e)) {
 		say(p, arena, VERDICT_PASS, NULL);
+		return;
+	}
+	if (fabs(error) <= p->tolerance) {
+		explain_pause(e, why, sizeof(why));
+		say(p, arena, VERDICT_INCONCLUSIVE, why);
 		return;
 	}
 	excuse_any(e, why, sizeof(why));

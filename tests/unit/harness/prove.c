@@ -116,6 +116,8 @@ static void test_verdicts(void **state)
 	} cases[] = {
 	    {100.2, {.offered = 150}, VERDICT_PASS, NULL},
 	    {99.8, {.offered = 150}, VERDICT_PASS, NULL},
+	    {100, {.offered = 150, .paused_share = 0.05}, VERDICT_INCONCLUSIVE, "stood still"},
+	    {100, {.offered = 150, .paused_share = 0.001}, VERDICT_PASS, NULL},
 	    {90, {.offered = 150}, VERDICT_FAIL, NULL},
 	    {110, {.offered = 150}, VERDICT_FAIL, NULL},
 	    {90, {.offered = 90}, VERDICT_INCONCLUSIVE, "could offer only 90.0 %"},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fate: what happens to each packet of one direction. Pure: from configuration, seed and the
- * packet's number (from 1, every frame that arrives counts, ARP too) follow loss, corruption,
- * duplication, delay and reordering, whatever the times of arrival are. Only a flap depends on the
- * time, and a black hole on the packet's length; they draw no random numbers, so they change
- * nothing of the other fates.
+ * packet's number (from 1 when the impairment took effect; every frame counts, ARP too) follow
+ * loss, corruption, duplication, delay and reordering, whatever the times of arrival are. Only a
+ * flap depends on the time, and a black hole on the packet's length; they draw no random numbers,
+ * so they change nothing of the other fates.
  *
  * How each is decided (shares in parts per million):
  *   black hole   the IP packet, by its own length field, is longer than `black_hole`

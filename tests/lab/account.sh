@@ -116,9 +116,8 @@ has "top: the queue that drops" "$output" "qdisc"
 has "top: queues" "$(run_top --once --queues)" "tbf 1:"
 json=$(run_top -n 2 --json)
 is "top --json: a line an interval" "$(jq -c '.interfaces | length > 0' <<<"$json")" $'true\ntrue'
-is "top --json: drops by cause" "$(head -n 1 <<<"$json" | jq -c '[.interfaces[] |
-	select(.node == "r" and .device == "eth2")][0] | .drops.qdisc.pps > 0 and .drops.nft.pps == 0')" \
-	true
+is "top --json: drops by cause" "$(head -n 1 <<<"$json" | jq -c '[.interfaces[].drops] |
+	any(.qdisc.pps > 0) and all(.nft.pps == 0)')" true
 sar=$(run_top --once --sar --node r)
 is "top --sar: sar's header" "$(sed -n 3p <<<"$sar" | cut -c 9-)" \
 	"        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil"

@@ -208,12 +208,20 @@ static void read_shares(struct parse *ps, const struct yaml_node *map, struct wi
 	parse_value_percent(ps, yaml_get(map, "corruption"), "corruption", &out->corruption_ppm);
 }
 
+/* A delay of a bare 0 says that there is none; 0s declares one that may be changed later. */
+static bool is_none(const struct yaml_pair *pair)
+{
+	return str_eq(pair->key, "seed") ||
+	       (str_eq(pair->key, "delay") && pair->value->kind == YAML_SCALAR &&
+		str_eq(pair->value->text, "0"));
+}
+
 /* Where the first of them is declared, for problems with the whole; a seed alone is none. */
 static const struct yaml_pair *first_impairment(const struct yaml_node *map)
 {
 	VEC_FOREACH (pair, &map->pairs) {
 		for (const char *const *k = parse_impair_keys; *k; k++) {
-			if (str_eq(pair->key, *k) && !str_eq(*k, "seed"))
+			if (str_eq(pair->key, *k) && !is_none(pair))
 				return pair;
 		}
 	}
@@ -235,11 +243,11 @@ void parse_impair(struct parse *ps, const struct yaml_node *map, struct cloud_im
 	if (parse_value_int64(ps, yaml_get(map, "seed"), "seed", (const int64_t[]){1, INT64_MAX},
 			      &seed))
 		i->seed = (uint64_t)seed;
+	parse_value_time(ps, yaml_get(map, "delay"), "delay", &i->delay_ns);
 	if (!first)
 		return;
 	out->at = first->key_at;
 	i->given = true;
-	parse_value_time(ps, yaml_get(map, "delay"), "delay", &i->delay_ns);
 	read_jitter(ps, yaml_get(map, "jitter"), i);
 	read_loss(ps, yaml_get(map, "loss"), i);
 	read_shares(ps, map, i);

@@ -24,7 +24,6 @@ mount -t tmpfs -o mode=755 tmpfs /run
 # netns
 ip netns add fabric
 ip netns add h1
-ip netns add wires
 ip netns add h2
 ip netns add h3
 ip netns add vr1
@@ -52,10 +51,6 @@ echo 0 >/proc/sys/net/ipv4/conf/default/rp_filter
 [ ! -e /proc/sys/net/ipv6/conf/all/disable_ipv6 ] || echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 END
 ip -n h1 link set lo up
-ip netns exec wires sh -eu <<'END'
-[ ! -e /proc/sys/net/ipv6/conf/all/disable_ipv6 ] || echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
-END
-ip -n wires link set lo up
 ip netns exec h2 sh -eu <<'END'
 [ ! -e /proc/sys/net/bridge/bridge-nf-call-iptables ] || echo 0 >/proc/sys/net/bridge/bridge-nf-call-iptables
 [ ! -e /proc/sys/net/bridge/bridge-nf-call-ip6tables ] || echo 0 >/proc/sys/net/bridge/bridge-nf-call-ip6tables
@@ -139,17 +134,11 @@ ip -n br-public_192_0_2_50 link set lo up
 
 # link
 ip -n fabric link add name br0 index 100 mtu 1500 address 02:b9:04:c7:8f:7a type bridge stp_state 0 forward_delay 0 mcast_snooping 0
-ip -n fabric link add name h1 index 101 mtu 1500 address 02:8f:9f:e2:0c:ba type veth peer name fabric-h1 index 101 mtu 1500 address 02:34:1e:8f:4f:c7 netns wires
-ip -n fabric link add name h2 index 102 mtu 1500 address 02:83:91:f7:f6:15 type veth peer name fabric-h2 index 105 mtu 1500 address 02:2b:d2:41:b1:ad netns wires
-ip -n fabric link add name h3 index 103 mtu 1500 address 02:b4:ff:a9:88:65 type veth peer name fabric-h3 index 109 mtu 1500 address 02:54:1b:20:4a:35 netns wires
 ip -n h1 link add name br-public index 100 mtu 1500 address 02:ef:de:06:a1:cc type bridge stp_state 0 forward_delay 0 mcast_snooping 0
-ip -n h1 link add name nic index 101 mtu 1500 address 02:ef:de:06:a1:cc type veth peer name h1-nic index 100 mtu 1500 address 02:eb:61:5b:6b:50 netns wires
+ip -n h1 link add name nic index 101 mtu 1500 address 02:ef:de:06:a1:cc type veth peer name h1 index 101 mtu 1500 address 02:8f:9f:e2:0c:ba netns fabric
 ip -n h1 link add name client-out index 103 mtu 1500 address 02:61:84:77:3e:49 type veth peer name client index 104 mtu 1500 address 02:e3:09:5e:19:df netns h1
-ip -n wires link add name h1-nic-span index 102 mtu 1500 address 02:5c:af:14:ec:a1 type veth peer name fabric-h1-span index 103 mtu 1500 address 02:f7:73:ef:01:3a netns wires
-ip -n wires link add name h2-nic-span index 106 mtu 1500 address 02:10:82:8a:f3:77 type veth peer name fabric-h2-span index 107 mtu 1500 address 02:94:1f:1a:f6:f3 netns wires
-ip -n wires link add name h3-nic-span index 110 mtu 1500 address 02:41:d2:6d:df:06 type veth peer name fabric-h3-span index 111 mtu 1500 address 02:9f:09:81:de:5d netns wires
 ip -n h2 link add name br-public index 100 mtu 1500 address 02:17:f8:79:de:65 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
-ip -n h2 link add name nic index 101 mtu 1500 address 02:17:f8:79:de:65 type veth peer name h2-nic index 104 mtu 1500 address 02:e1:1f:4b:2a:86 netns wires
+ip -n h2 link add name nic index 101 mtu 1500 address 02:17:f8:79:de:65 type veth peer name h2 index 102 mtu 1500 address 02:83:91:f7:f6:15 netns fabric
 ip -n h2 link add name br-tenant index 102 mtu 1450 address 02:fd:c0:42:0a:50 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
 ip -n h2 link add name vxlan100 index 103 mtu 1450 address 02:33:b1:2b:19:f6 type vxlan id 100 dstport 4789 local 172.31.255.2
 ip -n h2 link add name direct-out index 107 mtu 1500 address 02:16:ca:1d:c8:15 type veth peer name direct index 108 mtu 1500 address 02:5a:fd:5e:52:2b netns h2
@@ -157,7 +146,7 @@ ip -n h2 link add name flat-eip-out index 110 mtu 1500 address 02:5a:14:60:ce:a6
 ip -n h2 link add name flat-eip_eo index 112 mtu 65500 address 02:b4:e6:d6:ea:73 type veth peer name flat-eip_ei index 100 mtu 65500 address 02:73:b2:37:30:92 netns br-public_192_0_2_50
 ip -n h2 link add name flat-eip_o index 113 mtu 65500 address 02:3e:02:76:91:27 type veth peer name flat-eip_i index 101 mtu 65500 address 02:55:ac:54:ae:e8 netns br-public_192_0_2_50
 ip -n h3 link add name br-public index 100 mtu 1500 address 02:0e:02:96:d0:ed type bridge stp_state 0 forward_delay 0 mcast_snooping 0
-ip -n h3 link add name nic index 101 mtu 1500 address 02:0e:02:96:d0:ed type veth peer name h3-nic index 108 mtu 1500 address 02:ed:4f:82:95:b7 netns wires
+ip -n h3 link add name nic index 101 mtu 1500 address 02:0e:02:96:d0:ed type veth peer name h3 index 103 mtu 1500 address 02:b4:ff:a9:88:65 netns fabric
 ip -n h3 link add name br-tenant index 102 mtu 1450 address 02:4e:bf:fa:ef:e0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
 ip -n h3 link add name vxlan100 index 103 mtu 1450 address 02:76:0a:66:d8:94 type vxlan id 100 dstport 4789 local 172.31.255.3
 ip -n h3 link add name vpc-eip-out index 105 mtu 1450 address 02:69:da:b0:cb:91 type veth peer name vpc-eip index 106 mtu 1450 address 02:bf:8b:0d:93:70 netns h3
@@ -169,13 +158,16 @@ ip -n flat-eip link add name eth0 index 100 mtu 1500 address 02:b6:c3:0d:d8:3a t
 ip -n vpc-eip link add name eth0 index 100 mtu 1450 address 02:61:3e:8b:3d:c3 type veth peer name vpc-eip-tap index 104 mtu 1450 address 02:85:a4:56:6c:23 netns h3
 
 # config
-ip netns exec fabric ethtool -K h1 tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec fabric ethtool -K h2 tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec fabric ethtool -K h3 tso off gso off gro off tx-udp-segmentation off >/dev/null
+ip netns exec fabric ethtool -K h1 gro off >/dev/null
+ip netns exec fabric ethtool -K h2 gro off >/dev/null
+ip netns exec fabric ethtool -K h3 gro off >/dev/null
 ip -n fabric link set dev h1 up
 ip -n fabric link set dev h2 up
 ip -n fabric link set dev h3 up
-ip netns exec h1 ethtool -K nic tso off gso off gro off tx-udp-segmentation off >/dev/null
+tc -n fabric qdisc add dev h1 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h2 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+tc -n fabric qdisc add dev h3 root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
+ip netns exec h1 ethtool -K nic gro off >/dev/null
 ip netns exec h1 ethtool -K client-tap gro off >/dev/null
 ip netns exec h1 ethtool -K client-out gro off >/dev/null
 ip netns exec h1 ethtool -K client gro off >/dev/null
@@ -184,6 +176,7 @@ ip -n h1 link set dev nic up
 ip -n h1 link set dev client-tap up
 ip -n h1 link set dev client-out up
 ip -n h1 link set dev client up
+tc -n h1 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h1 nft -f - <<'END'
 table netdev tap {
 	chain from-client-tap {
@@ -197,95 +190,7 @@ table netdev tap {
 	}
 }
 END
-ip netns exec wires ethtool -K h1-nic gro off >/dev/null
-ip netns exec wires ethtool -K fabric-h1 gro off >/dev/null
-ip netns exec wires ethtool -K h1-nic-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec wires ethtool -K fabric-h1-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec wires ethtool -K h2-nic gro off >/dev/null
-ip netns exec wires ethtool -K fabric-h2 gro off >/dev/null
-ip netns exec wires ethtool -K h2-nic-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec wires ethtool -K fabric-h2-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec wires ethtool -K h3-nic gro off >/dev/null
-ip netns exec wires ethtool -K fabric-h3 gro off >/dev/null
-ip netns exec wires ethtool -K h3-nic-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip netns exec wires ethtool -K fabric-h3-span tso off gso off gro off tx-udp-segmentation off >/dev/null
-ip -n wires link set dev h1-nic up
-ip -n wires link set dev fabric-h1 up
-ip -n wires link set dev h1-nic-span up
-ip -n wires link set dev fabric-h1-span up
-ip -n wires link set dev h2-nic up
-ip -n wires link set dev fabric-h2 up
-ip -n wires link set dev h2-nic-span up
-ip -n wires link set dev fabric-h2-span up
-ip -n wires link set dev h3-nic up
-ip -n wires link set dev fabric-h3 up
-ip -n wires link set dev h3-nic-span up
-ip -n wires link set dev fabric-h3-span up
-tc -n wires qdisc add dev h1-nic root handle 1: netem limit 1000
-tc -n wires qdisc add dev fabric-h1 root handle 1: netem limit 1000
-tc -n wires qdisc add dev h1-nic-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-tc -n wires qdisc add dev fabric-h1-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-tc -n wires qdisc add dev h2-nic root handle 1: netem limit 1000
-tc -n wires qdisc add dev fabric-h2 root handle 1: netem limit 1000
-tc -n wires qdisc add dev h2-nic-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-tc -n wires qdisc add dev fabric-h2-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-tc -n wires qdisc add dev h3-nic root handle 1: netem limit 1000
-tc -n wires qdisc add dev fabric-h3 root handle 1: netem limit 1000
-tc -n wires qdisc add dev h3-nic-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-tc -n wires qdisc add dev fabric-h3-span root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
-ip netns exec wires nft -f - <<'END'
-table netdev wires {
-	chain from-h1-nic {
-		type filter hook ingress device "h1-nic" priority 0; policy accept;
-		fwd to "h1-nic-span"
-	}
-	chain from-fabric-h1-span {
-		type filter hook ingress device "fabric-h1-span" priority 0; policy accept;
-		fwd to "fabric-h1"
-	}
-	chain from-fabric-h1 {
-		type filter hook ingress device "fabric-h1" priority 0; policy accept;
-		fwd to "fabric-h1-span"
-	}
-	chain from-h1-nic-span {
-		type filter hook ingress device "h1-nic-span" priority 0; policy accept;
-		fwd to "h1-nic"
-	}
-	chain from-h2-nic {
-		type filter hook ingress device "h2-nic" priority 0; policy accept;
-		fwd to "h2-nic-span"
-	}
-	chain from-fabric-h2-span {
-		type filter hook ingress device "fabric-h2-span" priority 0; policy accept;
-		fwd to "fabric-h2"
-	}
-	chain from-fabric-h2 {
-		type filter hook ingress device "fabric-h2" priority 0; policy accept;
-		fwd to "fabric-h2-span"
-	}
-	chain from-h2-nic-span {
-		type filter hook ingress device "h2-nic-span" priority 0; policy accept;
-		fwd to "h2-nic"
-	}
-	chain from-h3-nic {
-		type filter hook ingress device "h3-nic" priority 0; policy accept;
-		fwd to "h3-nic-span"
-	}
-	chain from-fabric-h3-span {
-		type filter hook ingress device "fabric-h3-span" priority 0; policy accept;
-		fwd to "fabric-h3"
-	}
-	chain from-fabric-h3 {
-		type filter hook ingress device "fabric-h3" priority 0; policy accept;
-		fwd to "fabric-h3-span"
-	}
-	chain from-h3-nic-span {
-		type filter hook ingress device "h3-nic-span" priority 0; policy accept;
-		fwd to "h3-nic"
-	}
-}
-END
-ip netns exec h2 ethtool -K nic tso off gso off gro off tx-udp-segmentation off >/dev/null
+ip netns exec h2 ethtool -K nic gro off >/dev/null
 ip netns exec h2 ethtool -K vxlan100 gro off >/dev/null
 ip netns exec h2 ethtool -K vr1-pub gro off >/dev/null
 ip netns exec h2 ethtool -K vr1-pri gro off >/dev/null
@@ -312,6 +217,7 @@ ip -n h2 link property add dev flat-eip_eo altname eip-192.0.2.50-eo
 ip -n h2 link set dev flat-eip_eo alias eip:flat-eip,eip_addr:192.0.2.50,vnic:flat-eip,vnic_ip:10.10.0.10,vm:flat-eip,vip:192.0.2.50 up
 ip -n h2 link property add dev flat-eip_o altname eip-192.0.2.50-o
 ip -n h2 link set dev flat-eip_o alias eip:flat-eip,eip_addr:192.0.2.50,vnic:flat-eip,vnic_ip:10.10.0.10,vm:flat-eip,vip:192.0.2.50 up
+tc -n h2 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h2 nft -f - <<'END'
 table netdev tap {
 	chain from-direct-tap {
@@ -348,7 +254,7 @@ table bridge fence {
 END
 ip netns exec h2 ebtables-nft -t nat -A PREROUTING -i flat-eip -p ARP --arp-op Request --arp-ip-dst 10.10.0.1 -j arpreply --arpreply-mac 02:55:ac:54:ae:e8
 ip netns exec h2 ebtables-nft -t nat -A PREROUTING -i flat-eip_o -p ARP --arp-op Request --arp-ip-dst 10.10.0.10 -j arpreply --arpreply-mac 02:b6:c3:0d:d8:3a
-ip netns exec h3 ethtool -K nic tso off gso off gro off tx-udp-segmentation off >/dev/null
+ip netns exec h3 ethtool -K nic gro off >/dev/null
 ip netns exec h3 ethtool -K vxlan100 gro off >/dev/null
 ip netns exec h3 ethtool -K vpc-eip-tap gro off >/dev/null
 ip netns exec h3 ethtool -K vpc-eip-out gro off >/dev/null
@@ -359,6 +265,7 @@ ip -n h3 link set dev vxlan100 up
 ip -n h3 link set dev vpc-eip-tap up
 ip -n h3 link set dev vpc-eip-out up
 ip -n h3 link set dev vpc-eip up
+tc -n h3 qdisc add dev nic root handle 1: tbf rate 1000000000bit burst 1000000 limit 1514000 overhead 24 mpu 84
 ip netns exec h3 nft -f - <<'END'
 table netdev tap {
 	chain from-vpc-eip-tap {

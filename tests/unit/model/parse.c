@@ -285,6 +285,10 @@ static void test_seeds(void **state)
 	assert_int_equal(l->impair[1].impair.seed, 8);
 	assert_false(l->impair[0].impair.given); /* a seed alone changes nothing */
 	drop(&again);
+	l = parse_link_of(&again, "delay: 0, ba: {delay: 0s}");
+	assert_false(l->impair[0].impair.given); /* a bare 0 is none, 0s is one that may change */
+	assert_true(l->impair[1].impair.given);
+	drop(&again);
 	drop(&in);
 }
 

@@ -139,11 +139,10 @@ static const struct change {
      "fabric: extra: device not planned", 2},
     {"ip -n fabric link set h1 nomaster", "ip -n fabric link set h1 master br0",
      "fabric: h1: bridge planned br0, is none", 1},
-    {"tc -n wires qdisc change dev h1-nic-span root handle 1: tbf rate 1mbit burst 3000 limit 4000 "
+    {"tc -n fabric qdisc change dev h1 root handle 1: tbf rate 1mbit burst 3000 limit 4000 "
      "overhead 10 mpu 70",
-     NULL, "wires: h1-nic-span: tbf 1:0: rate in bytes/s planned 125000000, is 125000", 5},
-    {"tc -n wires qdisc del dev h2-nic-span root", NULL,
-     "wires: h2-nic-span: shaper planned tbf 1:0, is none", 1},
+     NULL, "fabric: h1: tbf 1:0: rate in bytes/s planned 125000000, is 125000", 5},
+    {"tc -n fabric qdisc del dev h2 root", NULL, "fabric: h2: shaper planned tbf 1:0, is none", 1},
     {"ip netns exec client ethtool -K eth0 tso on >/dev/null",
      "ip netns exec client ethtool -K eth0 tso off >/dev/null",
      "client: eth0: tso planned off, is on", 1},

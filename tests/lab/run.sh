@@ -125,7 +125,7 @@ is "two paths to one receiver: both counters agree" "$(jq -c '
 is "the size that is not given is the same for engine and truth" "$(jq -c '
 	[.measurements[1].paths[] | .predicted.payload_bytes, .runs[].engine.size] | unique' \
 	"$work/out/report.json")" "[1422]"
-has "where packets were lost" "$output" "h1-nic-span's"
+has "where packets were lost" "$output" "h1:nic's"
 
 # A path that the topology has no way for.
 sed 's/to: server/to: flat-eip/; s/flat.yaml/zstack.yaml/' "$work/holds.yaml" >"$work/noway.yaml"

@@ -203,6 +203,7 @@ static json_t *measurement_json(const struct measurement *m)
 	json_object_set_new(o, "from", json_string(m->spec.from));
 	json_object_set_new(o, "to", json_string(m->spec.to));
 	json_object_set_new(o, "test", json_string(engine_test_name(m->spec.engine.test)));
+	json_object_set_new(o, "scale", json_scale(&m->predicted));
 	json_object_set_new(o, "predicted", json_predicted(&m->predicted));
 	return o;
 }
@@ -210,7 +211,10 @@ static json_t *measurement_json(const struct measurement *m)
 /* Nothing is expected here, but what cannot be believed is said by the status as well. */
 static int status_of(const struct measurement *m)
 {
-	return m->sample.counted.agreement == TRUTH_DISAGREE ? EXIT_INCONCLUSIVE : EXIT_PASS;
+	bool relay = m->sample.fidelity.limit == FIDELITY_RELAY;
+
+	return relay || m->sample.counted.agreement == TRUTH_DISAGREE ? EXIT_INCONCLUSIVE
+								      : EXIT_PASS;
 }
 
 static int measure_once(struct measurement *m, struct arena *arena, struct err *err)
@@ -298,7 +302,8 @@ const struct command cmd_measure = {
 	"\n"
 	"    vpclab measure zstack:client 'eip(flat-eip)' tcp_stream --duration 5s\n"
 	"\n"
-	"The exit status is 3 when the counters disagree with each other or with the figure.",
+	"The exit status is 3 when the counters disagree with each other or with the figure, and\n"
+	"when a relay on the way was beyond its capacity.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct measure_options),

@@ -26,6 +26,7 @@
 #include "core/harness/queues.h"
 #include "core/harness/schedule_run.h"
 #include "core/harness/traffic.h"
+#include "emulator/lab/relays.h"
 
 enum { INTERVALS = 5, READING_EVERY_S = 1 };
 
@@ -41,6 +42,7 @@ struct attempt {
 	struct path path, back;
 	struct account links; /* the ledger of both ways before the traffic */
 	bool links_read;
+	json_t *relays;		       /* what those on the way said before it, or NULL */
 	int64_t late_packets;	       /* of the flow, that arrived when the ends had stopped */
 	struct schedule_run *schedule; /* NULL: nothing changes */
 	struct proc proc[2];	       /* client, server */
@@ -167,6 +169,7 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	struct err ignored = ERR_INIT;
 
 	a->links_read = !losses_read(&links, &a->links, &ignored);
+	losses_relays(&links, &a->relays, &ignored);
 	if (counters_open(&at, flows, &a->counters, &a->counters_err))
 		a->counters = NULL;
 	return fidelity_read(&a->before, err);
@@ -407,6 +410,19 @@ static void doubt(struct run_sample *out)
 	snprintf(c->why, sizeof(c->why), "%s", out->losses.why);
 }
 
+static void set_relay(const struct attempt *a, struct run_sample *out)
+{
+	struct losses_at links = losses_at(a);
+	struct err ignored = ERR_INIT; /* of a lab that has gone: all other counters say so */
+	json_t *after;
+
+	if (!a->relays || losses_relays(&links, &after, &ignored))
+		return;
+	if (!relays_limited(a->relays, after, out->fidelity.relay, sizeof(out->fidelity.relay)))
+		out->fidelity.relay[0] = '\0';
+	json_decref(after);
+}
+
 /* A link that was never offered what it carries has not been measured. */
 static void set_needed(const struct attempt *a, struct run_sample *out)
 {
@@ -461,6 +477,7 @@ static void assess(struct attempt *a, struct arena *arena, struct run_sample *ou
 	if (out->fidelity.n_cpus > 0)
 		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
 	set_needed(a, out);
+	set_relay(a, out);
 	fidelity_judge(&out->fidelity);
 	set_cpu_per_packet(a, arena, out);
 }
@@ -555,6 +572,7 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	for (int side = 0; side < 2; side++)
 		stop_worker(&a, side);
 	account_done(&a.links);
+	json_decref(a.relays);
 	path_done(&a.path);
 	path_done(&a.back);
 	return r;

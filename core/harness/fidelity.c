@@ -135,7 +135,10 @@ void fidelity_between(const struct fidelity_snapshot *before, const struct fidel
 
 void fidelity_judge(struct fidelity *f)
 {
-	if (f->softnet_dropped > 0) {
+	if (f->relay[0]) { /* first: no figure of a link is worth anything then */
+		f->limit = FIDELITY_RELAY;
+		snprintf(f->why, sizeof(f->why), "%s", f->relay);
+	} else if (f->softnet_dropped > 0) {
 		f->limit = FIDELITY_BACKLOG;
 		snprintf(f->why, sizeof(f->why), "the kernel's backlog dropped %lld packets",
 			 (long long)f->softnet_dropped);

@@ -46,6 +46,7 @@ int fidelity_parse_softnet(const char *text, struct fidelity_snapshot *s);
 /* What the machine was short of. */
 enum fidelity_limit {
 	FIDELITY_ENOUGH,
+	FIDELITY_RELAY,	  /* a relay on the way was beyond its capacity, or has ended */
 	FIDELITY_BACKLOG, /* the kernel's receive queues overflowed */
 	FIDELITY_SOCKET,  /* the receiver did not read fast enough */
 	FIDELITY_STEAL,	  /* the hypervisor took the CPU away */
@@ -65,6 +66,7 @@ struct fidelity {
 	double others;		     /* share 0…1 of all CPUs that was busy before it began */
 	double needed_pps, sent_pps; /* udp_stream: what would fill the link, and what the sender
 					gave; 0: no matter */
+	char relay[160];	     /* what the relays on the way could not do; empty: nothing */
 	int64_t slip_ns;	     /* worst timer slip measured when the lab was built */
 	enum fidelity_limit limit;
 	char why[160]; /* "CPU 0 busy 99.2 %", … */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emulator/lab/account_walk.h"
+#include "emulator/lab/relays.h"
 
 /* ---- the links on a way ---- */
 
@@ -83,6 +84,33 @@ int losses_read(const struct losses_at *at, struct account *out, struct err *err
 	add_nodes(at, at->there, nodes);
 	add_nodes(at, at->back, nodes);
 	return account_read_nodes(at->lab, at->wire, nodes, out, err);
+}
+
+int losses_relays(const struct losses_at *at, json_t **out, struct err *err)
+{
+	json_t *all = NULL, *ours = json_object();
+	struct crossings c;
+	int r = 0;
+
+	find_crossings(at, &c);
+	VEC_FOREACH (x, &c.v) {
+		const struct wire_link *l = &at->wire->links.v[x->link];
+
+		if (l->engine != IMPAIR_RELAY)
+			continue;
+		if (!all)
+			r = relays_read(at->lab, at->wire, &all, err);
+		if (r)
+			break;
+		json_object_set(ours, l->name, json_object_get(all, l->name));
+	}
+	arena_done(&c.arena);
+	json_decref(all);
+	if (r)
+		json_decref(ours);
+	else
+		*out = ours;
+	return r;
 }
 
 void losses_moving(const struct losses_at *at, const struct account *a, int64_t *waiting,

@@ -43,6 +43,10 @@ struct losses {
 /* The ledger of all links on both ways. account_done(). */
 int losses_read(const struct losses_at *at, struct account *out, struct err *err);
 
+/* Of the relays on both ways what relays_read() says; empty where there is none. Gives a reference.
+ */
+int losses_relays(const struct losses_at *at, json_t **out, struct err *err);
+
 /* How many packets still wait on both ways, and how many are between two counters. */
 void losses_moving(const struct losses_at *at, const struct account *a, int64_t *waiting,
 		   int64_t *open);

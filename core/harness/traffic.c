@@ -70,6 +70,8 @@ int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, s
 	struct engine_spec e = s->engine;
 
 	memset(out, 0, sizeof(*out));
+	out->scale_num = s->wire->scale_num;
+	out->scale_den = s->wire->scale_den;
 	if (s->engine.test == TEST_TCP_RR || s->engine.test == TEST_UDP_RR)
 		return 0;
 	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);

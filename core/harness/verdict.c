@@ -56,9 +56,18 @@ static const struct run_sample *limited_run(const struct run_result *r, const st
 		if (run->error || run->fidelity.limit == FIDELITY_ENOUGH)
 			continue;
 		if (!by_design || run->fidelity.limit == FIDELITY_STEAL ||
-		    run->fidelity.limit == FIDELITY_OTHERS)
+		    run->fidelity.limit == FIDELITY_OTHERS || run->fidelity.limit == FIDELITY_RELAY)
 			return run;
 	}
+	return NULL;
+}
+
+/* A link whose relay lost or delayed packets of its own was not the link that was asked for. */
+static const struct run_sample *relay_run(const struct run_cell *c)
+{
+	VEC_FOREACH (run, &c->runs)
+		if (!run->error && run->fidelity.limit == FIDELITY_RELAY)
+			return run;
 	return NULL;
 }
 
@@ -284,8 +293,8 @@ static void decide(struct run_result *r, const struct run_cell *const cells[2],
 		   struct run_verdict *out)
 {
 	enum place place = place_of(q);
-	const struct run_sample *run = NULL;
-	const char *error = NULL;
+	const struct run_sample *run = NULL, *relay;
+	const char *error = NULL, *limit = NULL;
 
 	if (place == PLACE_UNCLEAR) {
 		decide_unclear(r, cells, q, out);
@@ -295,12 +304,16 @@ static void decide(struct run_result *r, const struct run_cell *const cells[2],
 		decide_miss(r, cells, e, place, out);
 		return;
 	}
-	for (int i = 0; i < 2 && cells[i] && !run && !error; i++) {
+	for (int i = 0; i < 2 && cells[i] && !run && !error && !limit; i++) {
+		relay = relay_run(cells[i]);
+		limit = relay ? machine_evidence(r, cells[i], relay) : NULL;
 		run = disagreeing_run(cells[i], e->what.metric);
 		error = result_error(r, cells[i]);
 	}
-	out->verdict = run || error ? VERDICT_INCONCLUSIVE : VERDICT_PASS;
-	if (run)
+	out->verdict = run || error || limit ? VERDICT_INCONCLUSIVE : VERDICT_PASS;
+	if (limit)
+		out->evidence = limit;
+	else if (run)
 		out->evidence =
 		    arena_printf(&r->arena, "%s (run %d)", run->counted.why, run->index);
 	else if (error)
@@ -400,6 +413,9 @@ enum verdict verdict_overall(const struct run_result *r)
 	/* Where a link is not what it says, no figure is of what the scenario is about. */
 	if (r->proven && proofs_overall(&r->proofs) == VERDICT_FAIL)
 		return VERDICT_FAIL;
+	/* Where nobody can say whether it is, neither can the figure. */
+	if (r->proven && proofs_overall(&r->proofs) == VERDICT_INCONCLUSIVE)
+		worst = VERDICT_INCONCLUSIVE;
 	VEC_FOREACH (cell, &r->cells)
 		error = error || (!r->interrupted && result_error(r, cell));
 	VEC_FOREACH (v, &r->verdicts) {

@@ -9,8 +9,9 @@
  *   above, below, at least, at most: the whole interval (against another figure: of the difference)
  *     is on the right side: pass; wholly on the wrong side: fail; else inconclusive.
  *
- * A pass also needs truths that agree. Where the machine was the limit, a miss is inconclusive,
- * never a fail. What was never measured is inconclusive, and the run an error.
+ * A pass also needs truths that agree, and relays that kept up. Where the machine was the limit, a
+ * miss is inconclusive, never a fail. What was never measured is inconclusive, and the run an
+ * error.
  */
 #ifndef VPCLAB_HARNESS_VERDICT_H
 #define VPCLAB_HARNESS_VERDICT_H

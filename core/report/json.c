@@ -2,8 +2,8 @@
 /*
  * json: builds the JSON form of a result; writes no file. Called by cli/.
  *
- * jansson's own names begin with json_ as well; those defined here are json_result, json_predicted
- * and json_sample.
+ * jansson's own names begin with json_ as well; those defined here are json_result, json_predicted,
+ * json_scale and json_sample.
  */
 #include "core/report/json.h"
 
@@ -51,16 +51,12 @@ static void unit_key(char *buf, size_t size, const char *name, enum metric_unit 
 		snprintf(buf, size, "%s_%s", name, suffix);
 }
 
-/* Figures are those of the model; these two turn them into full size. */
-static void json_scale(json_t *o, const struct truth_predicted *p)
+json_t *json_scale(const struct truth_predicted *p)
 {
-	if (!truth_scaled(p))
-		return;
-	json_object_set_new(o, "scale",
-			    json_pack("{s:I, s:I}", "num", (json_int_t)p->scale_num, "den",
-				      (json_int_t)p->scale_den));
-	if (p->known)
-		set_number(o, "full_size_goodput_bps", truth_full_size(p, p->goodput_bps));
+	if (!p->scale_num)
+		return json_null();
+	return json_pack("{s:I, s:I}", "num", (json_int_t)p->scale_num, "den",
+			 (json_int_t)p->scale_den);
 }
 
 json_t *json_predicted(const struct truth_predicted *p)
@@ -74,7 +70,6 @@ json_t *json_predicted(const struct truth_predicted *p)
 	if (!p->known && !p->unknown[0])
 		return json_null();
 	o = json_object();
-	json_scale(o, p);
 	if (!p->known) {
 		set_text(o, "unknown", p->unknown);
 		return o;
@@ -83,6 +78,8 @@ json_t *json_predicted(const struct truth_predicted *p)
 	set_number(o, p->limit_packets ? "limit_pps" : "limit_bps", p->limit_value);
 	set_number(o, "delivered_share", p->delivered_share);
 	set_number(o, "goodput_bps", p->goodput_bps);
+	if (truth_scaled(p))
+		set_number(o, "full_size_goodput_bps", truth_full_size(p, p->goodput_bps));
 	set_number(o, "low_bps", p->low_bps);
 	set_number(o, "high_bps", p->high_bps);
 	set_number(o, "packets_pps", p->pps);
@@ -147,7 +144,7 @@ static json_t *json_fidelity(const struct fidelity *f)
 	    [FIDELITY_ENOUGH] = "none",	  [FIDELITY_BACKLOG] = "backlog",
 	    [FIDELITY_SOCKET] = "socket", [FIDELITY_STEAL] = "steal",
 	    [FIDELITY_CPU] = "cpu",	  [FIDELITY_OTHERS] = "others",
-	    [FIDELITY_SENDER] = "sender",
+	    [FIDELITY_SENDER] = "sender", [FIDELITY_RELAY] = "relay",
 	};
 	json_t *o = json_object();
 
@@ -278,6 +275,7 @@ static json_t *json_cell(const struct run_result *r, const struct run_cell *c)
 	set_text(o, "path", r->scenario->paths.v[c->path].name);
 	set_text(o, "error", result_error(r, c));
 	json_object_set_new(o, "settled", json_boolean(c->settled));
+	json_object_set_new(o, "scale", json_scale(&c->predicted));
 	json_object_set_new(o, "predicted", json_predicted(&c->predicted));
 	set_number(o, "unshaped_ceiling_bps", c->ceiling_bps);
 	json_object_set_new(o, "metrics", json_metrics(r, c));

@@ -100,11 +100,11 @@ static void print_choices(const struct run_lab *lab, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
-/* Links that are not what they say. */
+/* Links that are not what they say, and those of which nobody can tell. */
 static void print_proofs(const struct run_result *r, bool color, struct strbuf *out)
 {
 	VEC_FOREACH (p, &r->proofs.list) {
-		if (p->verdict != VERDICT_FAIL)
+		if (p->verdict != VERDICT_FAIL && p->verdict != VERDICT_INCONCLUSIVE)
 			continue;
 		text_spaces(out, 4);
 		terminal_verdict(out, p->verdict, color, verdict_name(p->verdict));

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -123,6 +124,8 @@ static void test_judge(void **state)
 	check_limit(f, FIDELITY_SOCKET);
 	f.softnet_dropped = 1;
 	check_limit(f, FIDELITY_BACKLOG);
+	snprintf(f.relay, sizeof(f.relay), "9 packets overran the relay of r-b");
+	check_limit(f, FIDELITY_RELAY);
 	check_limit(between(&one), FIDELITY_CPU);
 	check_limit(between(&all), FIDELITY_CPU);
 	check_limit(between(&edge), FIDELITY_ENOUGH);	    /* 5 % idle is enough */

@@ -375,6 +375,49 @@ static void test_overheads(void **state)
 	bed_done(&b);
 }
 
+/* What a relay did of its own was not the link: neither hit nor miss counts, nor a latency. */
+static void test_relay(void **state)
+{
+	static const double values[] = {941.0, 900.0};
+	struct bed b;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		bed_init(&b, WITHIN);
+		add_runs(&b, STREAM, DIRECT, values[i], 0.2);
+		limit_last(&b, STREAM, DIRECT, FIDELITY_RELAY);
+		check_bed(&b, VERDICT_INCONCLUSIVE, "the machine was the limit");
+		bed_done(&b);
+	}
+	bed_init(&b, "rr of eip below 50us");
+	add_runs(&b, RR, EIP, 20, 0.2);
+	limit_last(&b, RR, EIP, FIDELITY_RELAY);
+	check_bed(&b, VERDICT_INCONCLUSIVE, "the machine was the limit");
+	bed_done(&b);
+}
+
+/* The run is worth no more than the proofs of its links. */
+static void test_proofs(void **state)
+{
+	static const enum verdict verdicts[] = {VERDICT_PASS, VERDICT_SKIP, VERDICT_INCONCLUSIVE,
+						VERDICT_FAIL};
+	static const enum verdict want[] = {VERDICT_PASS, VERDICT_PASS, VERDICT_INCONCLUSIVE,
+					    VERDICT_FAIL};
+	struct bed b;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		bed_init(&b, WITHIN);
+		add_every(&b);
+		verdict_judge(&b.r);
+		assert_int_equal(verdict_overall(&b.r), VERDICT_PASS);
+		b.r.proven = true;
+		VEC_ADD(&b.r.proofs.arena, &b.r.proofs.list)->verdict = verdicts[i];
+		assert_int_equal(verdict_overall(&b.r), want[i]);
+		bed_done(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(test_truths),    cmocka_unit_test(test_other),
 	    cmocka_unit_test(test_few_runs),  cmocka_unit_test(test_missing),
 	    cmocka_unit_test(test_overheads), cmocka_unit_test(test_failed_runs),
+	    cmocka_unit_test(test_relay),     cmocka_unit_test(test_proofs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,13 @@ enum tc_kind {
 	TC_UNKNOWN, /* read back: another kind */
 };
 
+/*
+ * The deepest bucket that a TBF takes in bytes: it adds the overhead in 32 bits, and what passes
+ * them is no bucket at all (psched_l2t_ns() of include/net/sch_generic.h). Deeper ones are told as
+ * time.
+ */
+#define TC_TBF_BYTES_MOST (UINT32_MAX - UINT16_MAX)
+
 /* What a bucket is filled with and what a packet costs in it. */
 struct tc_bucket {
 	uint64_t rate_bytes;  /* a second; 0: there is no such bucket */

@@ -54,7 +54,7 @@ static void qdisc_put_tbf(struct nlmsghdr *nlh, const struct tc_tbf *t)
 {
 	struct tc_tbf_qopt opt = {.limit = t->limit_bytes};
 	struct nlattr *options = mnl_attr_nest_start(nlh, TCA_OPTIONS);
-	bool deep = t->rate.burst_bytes > UINT32_MAX;
+	bool deep = t->rate.burst_bytes > TC_TBF_BYTES_MOST;
 
 	opt.rate = qdisc_rate(&t->rate, &t->rate);
 	if (t->peak.rate_bytes)

@@ -69,7 +69,7 @@ static void check_bucket(const struct check_step *s, const char *what, const str
 
 static uint64_t check_charged(const struct tc_bucket *b, const struct tc_bucket *cost)
 {
-	uint64_t bytes = b->burst_bytes + (b->burst_bytes > UINT32_MAX ? 0 : cost->overhead);
+	uint64_t bytes = b->burst_bytes + (b->burst_bytes > TC_TBF_BYTES_MOST ? 0 : cost->overhead);
 
 	return bytes < cost->mpu ? cost->mpu : bytes;
 }

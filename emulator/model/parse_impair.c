@@ -10,8 +10,9 @@
 #include "core/base/units.h"
 #include "emulator/model/parse.h"
 
-#define PACKETS_MAX INT64_C(1000000000000)
-#define SIZE_MAX_IP 65535
+#define PACKETS_MAX  INT64_C(1000000000000)
+#define SIZE_MAX_IP  65535
+#define FLAP_MOST_NS (365 * 86400 * NSEC_PER_SEC) /* times stay far from overflow */
 
 static const struct yaml_node *map_or_null(const struct yaml_node *n)
 {
@@ -172,11 +173,14 @@ static void read_period(struct parse *ps, const struct yaml_node *n, const char 
 
 	if (!parse_value_time(ps, n, what, &ns))
 		return;
-	if (ns)
-		*out = ns;
-	else
+	if (!ns)
 		problems_add(ps->p, n->at, "a flap's '%s' of 0 is no period; write it like 1s",
 			     what);
+	else if (ns > FLAP_MOST_NS)
+		problems_add(ps->p, n->at, "a flap's '%s' is at most a year; write it like 1s",
+			     what);
+	else
+		*out = ns;
 }
 
 static void read_flap(struct parse *ps, const struct yaml_node *n, struct wire_impair *out)

@@ -96,10 +96,11 @@ int wire_shape_slots(const struct wire_shape *s)
 int64_t wire_police_burst(const struct wire_pps *pps)
 {
 	enum { LEAST = 20, A_SECOND = 20 };
+	int64_t burst = pps->pps / A_SECOND > LEAST ? pps->pps / A_SECOND : LEAST;
 
 	if (pps->burst)
 		return pps->burst;
-	return pps->pps / A_SECOND > LEAST ? pps->pps / A_SECOND : LEAST;
+	return burst < UINT32_MAX ? burst : UINT32_MAX;
 }
 
 const char *wire_basis_name(enum rate_basis basis)

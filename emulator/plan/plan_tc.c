@@ -39,10 +39,10 @@ static void sh_parent(struct strbuf *out, uint32_t parent)
 		sh_id(out, " parent ", parent);
 }
 
-/* tc takes no more than 32 bits, the kernel does. */
+/* tc takes no more than 32 bits, overhead included; the kernel does. */
 static uint64_t sh_burst(const struct tc_bucket *b)
 {
-	return b->burst_bytes > UINT32_MAX ? UINT32_MAX : b->burst_bytes;
+	return b->burst_bytes > TC_TBF_BYTES_MOST ? TC_TBF_BYTES_MOST : b->burst_bytes;
 }
 
 static void sh_cost(struct strbuf *out, const struct tc_bucket *b)

@@ -68,7 +68,7 @@ static uint64_t at_most(uint64_t v, uint64_t most)
 
 uint64_t bucket_most_tbf(uint64_t rate_bytes)
 {
-	return at_least(bucket_bytes_in(rate_bytes, TBF_MOST_NS), UINT32_MAX);
+	return at_least(bucket_bytes_in(rate_bytes, TBF_MOST_NS), TC_TBF_BYTES_MOST);
 }
 
 uint64_t bucket_most_htb(uint64_t rate_bytes)

@@ -14,6 +14,7 @@
 #include "core/cli/source.h"
 #include "emulator/lab/account.h"
 #include "emulator/lab/count.h"
+#include "emulator/plan/plan_links.h"
 
 struct inspect_options {
 	bool json;
@@ -165,8 +166,9 @@ static void inspect_text(const struct source *s, const struct account *a)
 static int inspect_json(const struct source *s, const struct account *a, json_t *counters)
 {
 	return print_json(json_pack("{s:s,s:o,s:o,s:o,s:O?,s:o,s:O}", "name", lab_name(s->lab),
-				    "nodes", nodes_json(&s->wire), "links", inspect_links_json(s),
-				    "endpoints", endpoints_json(&s->wire), "choices",
+				    "nodes", nodes_json(&s->wire), "links",
+				    plan_links_json(&s->wire, &s->compile.machine), "endpoints",
+				    endpoints_json(&s->wire), "choices",
 				    json_object_get(lab_state(s->lab), "plan_choices"), "account",
 				    account_json(a, &s->wire), "counters", counters));
 }

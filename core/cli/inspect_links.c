@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inspect_links: what links are and what happened on them, as rows and as JSON. It reads nothing
- * from the lab. Called by cmd_inspect.c.
+ * inspect_links: what links are and what happened on them, as rows. It reads nothing from the lab.
+ * Called by cmd_inspect.c.
  */
 #include "core/cli/inspect_links.h"
 
@@ -22,57 +22,6 @@ static struct shaper_figures shaper_of(const struct source *s, const struct wire
 		shaper_figures(shape, s->wire.devs.v[dev].mtu, &s->compile.machine, &f);
 	return f;
 }
-
-/* ---- JSON ---- */
-
-static json_t *rate_json(const struct source *s, const struct wire_shape *shape, int dev)
-{
-	struct shaper_figures f = shaper_of(s, shape, dev);
-	const struct wire_rate *r = &shape->rate;
-
-	if (!r->bps)
-		return json_null();
-	return json_pack("{s:I,s:s,s:s,s:I,s:I,s:I}", "rate_bps", (json_int_t)r->bps, "basis",
-			 wire_basis_name(r->basis), "mode", wire_mode_name(r->mode), "burst_bytes",
-			 (json_int_t)f.burst_bytes, "queue_bytes", (json_int_t)f.queue_bytes,
-			 "queue_packets", (json_int_t)f.queue_packets);
-}
-
-static json_t *words_json(const struct wire_shape *shape, const struct wire_impair *impair)
-{
-	autostr struct strbuf limits = {0}, impairments = {0};
-
-	wire_text_shape(&limits, shape);
-	wire_text_impair(&impairments, impair);
-	return json_pack("{s:s, s:s}", "limits", strbuf_text(&limits), "impairments",
-			 strbuf_text(&impairments));
-}
-
-json_t *inspect_links_json(const struct source *s)
-{
-	const struct wire *w = &s->wire;
-	json_t *list = json_array();
-
-	VEC_FOREACH (l, &w->links) {
-		json_t *j = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:s,s:b}", "name", l->name, "a",
-				      w->nodes.v[w->devs.v[l->dev_a].node].name, "b",
-				      w->nodes.v[w->devs.v[l->dev_b].node].name, "ab",
-				      rate_json(s, &l->ab, l->shaper_ab), "ba",
-				      rate_json(s, &l->ba, l->shaper_ba), "ab_words",
-				      words_json(&l->ab, &l->impair_ab), "ba_words",
-				      words_json(&l->ba, &l->impair_ba), "impaired_by",
-				      wire_text_engine(l->engine), "sum", (int)l->sum);
-
-		if (l->connections)
-			json_object_set_new(j, "connections", json_integer(l->connections));
-		if (l->profile)
-			json_object_set_new(j, "profile", json_string(l->profile));
-		json_array_append_new(list, j);
-	}
-	return list;
-}
-
-/* ---- rows ---- */
 
 static void add_part(struct strbuf *out, const char *between, const struct strbuf *part)
 {
@@ -96,6 +45,9 @@ static void describe(const struct source *s, const struct wire_link *l, bool ba,
 	if (f.burst_bytes)
 		strbuf_addf(&limits, ", burst %s",
 			    units_format_size(text, sizeof(text), (int64_t)f.burst_bytes));
+	if (f.credit_ns && f.credit_ns < shape->rate.credit_ns)
+		strbuf_addf(&limits, ", credit built %s",
+			    units_format_time(text, sizeof(text), f.credit_ns));
 	if (f.queue_bytes)
 		strbuf_addf(&limits, ", queue %s",
 			    units_format_size(text, sizeof(text), f.queue_bytes));

@@ -11,6 +11,5 @@
 void inspect_links_print(const struct source *s, const struct account *a, struct strbuf *out);
 /* What nodes themselves threw away, a line each; nothing where none did. */
 void inspect_nodes_lost(const struct account *a, struct strbuf *out);
-json_t *inspect_links_json(const struct source *s); /* gives a reference */
 
 #endif

@@ -15,6 +15,7 @@
 #include "core/base/file.h"
 #include "core/base/units.h"
 #include "core/harness/schedule.h"
+#include "emulator/plan/plan_links.h"
 
 #define IDLE_NS (400 * NSEC_PER_MSEC)
 
@@ -158,6 +159,7 @@ static int build(struct bench *b, bool unshaped, struct err *err)
 	shown->unshaped = unshaped;
 	shown->timing = timing;
 	shown->choices = json_incref(json_object_get(lab_state(lab->lab), "plan_choices"));
+	shown->links = plan_links_json(&lab->wire, &o.compile.machine);
 	count_nodes(&lab->wire, shown);
 	return check_lab(lab->lab, err);
 }

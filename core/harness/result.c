@@ -22,8 +22,10 @@ void result_done(struct run_result *r)
 	VEC_FOREACH (cell, &r->cells)
 		VEC_FOREACH (run, &cell->runs)
 			engine_result_done(&run->engine);
-	VEC_FOREACH (lab, &r->labs)
+	VEC_FOREACH (lab, &r->labs) {
 		json_decref(lab->choices);
+		json_decref(lab->links);
+	}
 	proofs_done(&r->proofs);
 	arena_done(&r->arena);
 	memset(r, 0, sizeof(*r));

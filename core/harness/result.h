@@ -77,6 +77,7 @@ struct run_lab {
 	bool left; /* it could not be taken down */
 	int hosts, vms, machines, routers, eips, switches;
 	json_t *choices; /* which fallbacks ran: a reference, or NULL */
+	json_t *links;	 /* how they were built, see plan_links_json(): a reference, or NULL */
 };
 
 struct run_machine {

@@ -333,6 +333,7 @@ static json_t *json_labs(const struct run_result *r)
 		set_int(o, "switches", lab->switches);
 		json_object_set_new(o, "choices",
 				    lab->choices ? json_incref(lab->choices) : json_null());
+		json_object_set_new(o, "links", lab->links ? json_incref(lab->links) : json_null());
 		json_array_append_new(list, o);
 	}
 	return list;

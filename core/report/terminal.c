@@ -69,6 +69,59 @@ static void print_lab(const struct run_result *r, const struct run_lab *lab, str
 	strbuf_addc(out, '\n');
 }
 
+/* "impaired by the relay: r-b, r-c": what says `word` at `key` of a link or of its directions. */
+static void add_links(const struct run_lab *lab, const char *key, const char *word,
+		      struct strbuf *out)
+{
+	static const char *const directions[] = {"ab", "ba"};
+	autostr struct strbuf names = {0};
+	json_t *link;
+	size_t i;
+
+	json_array_foreach(lab->links, i, link)
+	{
+		bool has = str_eq(json_string_value(json_object_get(link, key)), word);
+
+		for (size_t d = 0; d < ARRAY_SIZE(directions) && !has; d++) {
+			const json_t *ways = json_object_get(link, directions[d]);
+
+			has = str_eq(json_string_value(json_object_get(ways, key)), word);
+		}
+		if (has)
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "",
+				    json_string_value(json_object_get(link, "name")));
+	}
+	if (names.len)
+		strbuf_addf(out, "%s%s by %s: %s", out->len ? "; " : "",
+			    str_eq(key, "impaired_by") ? "impaired" : "policed", word,
+			    strbuf_text(&names));
+}
+
+/* The kernel's buckets have an end, and credit that is larger is cut there. */
+static void add_credit(const struct run_lab *lab, struct strbuf *out)
+{
+	static const char *const directions[] = {"ab", "ba"};
+	json_t *link;
+	size_t i;
+
+	json_array_foreach(lab->links, i, link)
+	{
+		for (size_t d = 0; d < ARRAY_SIZE(directions); d++) {
+			const json_t *way = json_object_get(link, directions[d]);
+			double built = json_number_value(json_object_get(way, "credit_s"));
+			double asked = json_number_value(json_object_get(way, "declared_credit_s"));
+
+			if (built < asked)
+				strbuf_addf(out,
+					    "%s%s %s has credit for %.3g s of %.3g s, the "
+					    "kernel's bucket holds no more",
+					    out->len ? "; " : "",
+					    json_string_value(json_object_get(link, "name")),
+					    directions[d], built, asked);
+		}
+	}
+}
+
 /* {"h1": {"ovs_datapath": "netdev", "ovs_port": "…", "ovs_port_why": "…"}} in words */
 static void print_choices(const struct run_lab *lab, struct strbuf *out)
 {
@@ -93,6 +146,12 @@ static void print_choices(const struct run_lab *lab, struct strbuf *out)
 		if (why)
 			strbuf_addf(&text, ": %s", why);
 	}
+	add_links(lab, "impaired_by", "netem", &text);
+	add_links(lab, "impaired_by", "relay", &text);
+	add_links(lab, "policed_by", "act_police", &text);
+	add_links(lab, "policed_by", "a queue of two frames", &text);
+	add_links(lab, "packets_policed_by", "nft limit", &text);
+	add_credit(lab, &text);
 	if (!text.len)
 		return;
 	begin(out, "choices");

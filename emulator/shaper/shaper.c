@@ -139,6 +139,8 @@ static int64_t credit_ns(const struct wire_rate *r, const struct tc_bucket *base
 {
 	unsigned __int128 t = (unsigned __int128)base->burst_bytes * NSEC_PER_SEC;
 
+	if (burst->rate_bytes <= base->rate_bytes) /* they differ by less than a byte a second */
+		return r->credit_ns;
 	t /= burst->rate_bytes - base->rate_bytes;
 	return t > (uint64_t)r->credit_ns ? r->credit_ns : (int64_t)t;
 }
@@ -169,6 +171,7 @@ void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m
 			out->queue_packets = step->pfifo_limit_packets;
 			out->queue_bytes = 0;
 		}
+		out->policer = out->policer || step->kind == TC_POLICE;
 		if (!s->rate.bps || out->burst_bytes)
 			continue;
 		if (step->kind == TC_TBF)

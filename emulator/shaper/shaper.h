@@ -96,6 +96,7 @@ struct shaper_figures {
 	uint32_t queue_packets;
 	int64_t credit_ns; /* 0: no credit */
 	int64_t pps_burst; /* packets at once; 0: no cap, or not here */
+	bool policer;	   /* the kernel's drops what is over the rate: nothing waits */
 };
 void shaper_figures(const struct wire_shape *s, int mtu, const struct machine *m,
 		    struct shaper_figures *out);

@@ -212,6 +212,10 @@ static void test_reasons(void **state)
 	b.r.labs.v[0].left = true;
 	b.r.labs.v[0].choices =
 	    json_pack("{s:{s:s,s:s}}", "h1", "ovs_datapath", "netdev", "ovs_port", "afxdp");
+	b.r.labs.v[0].links =
+	    json_pack("[{s:s, s:s, s:{s:f, s:f}}, {s:s, s:s, s:{s:s}}]", "name", "r-b",
+		      "impaired_by", "relay", "ba", "credit_s", 4.25, "declared_credit_s", 60.0,
+		      "name", "r-c", "impaired_by", "none", "ab", "policed_by", "act_police");
 	struct run_sample *run = &result_cell(&b.r, 0, 2)->runs.v[0];
 	run->losses =
 	    (struct losses){.known = true, .followed = true, .sent = 70000, .delivered = 2103};
@@ -226,6 +230,15 @@ static void test_reasons(void **state)
 	check_columns(strbuf_text(&text));
 	assert_non_null(strstr(strbuf_text(&text), "could not be taken down"));
 	assert_non_null(strstr(strbuf_text(&text), "Open vSwitch of h1 has datapath netdev"));
+	assert_non_null(strstr(strbuf_text(&text), "relay: r-b;"));
+	assert_non_null(strstr(strbuf_text(&text), "act_police: r-c;"));
+	assert_non_null(strstr(strbuf_text(&text), "4.25 s of"));
+	assert_string_equal(
+	    json_string_value(json_object_get(
+		json_array_get(
+		    json_object_get(json_array_get(json_object_get(j, "labs"), 0), "links"), 0),
+		"impaired_by")),
+	    "relay");
 	assert_non_null(strstr(strbuf_text(&text), "the run: taking the lab down"));
 	assert_non_null(strstr(strbuf_text(&text), "67,897 of 70,000: 67,894 at"));
 	assert_non_null(strstr(strbuf_text(&text), "3 at vm"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sandbox: what the kernel tests share: user, mount and network namespaces of their own with an
- * empty /run, named namespaces in it, and other people's programs run inside. The host is not
- * touched.
+ * sandbox: what the kernel tests share: user, mount, network and PID namespaces of their own with
+ * an empty /run, named namespaces in it, and other people's programs run inside. The host is not
+ * touched, and what a test has started (relays) ends with it.
  */
 #ifndef VPCLAB_TESTS_KERNEL_SANDBOX_H
 #define VPCLAB_TESTS_KERNEL_SANDBOX_H
@@ -17,10 +17,13 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/mem.h"
@@ -48,16 +51,34 @@ static inline bool sandbox_user(void)
 	       sandbox_write("/proc/self/gid_map", gids);
 }
 
+/* Goes on in a child, the first process of its PID namespace: the kernel ends all others there when
+ * it ends. */
+static inline void sandbox_fork(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		return;
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 /* Skips the whole program where namespaces cannot be had. */
 static inline void sandbox_enter(void)
 {
-	if ((geteuid() != 0 && !sandbox_user()) || unshare(CLONE_NEWNS | CLONE_NEWNET) < 0 ||
+	if ((geteuid() != 0 && !sandbox_user()) ||
+	    unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID) < 0 ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/run", "tmpfs", 0, "mode=755") < 0) {
 		printf("1..0 # SKIP no user, mount and network namespaces here: %s\n",
 		       strerror(errno));
 		exit(0);
 	}
+	sandbox_fork();
 }
 
 #define sandbox_ok(err, call)                                                                      \

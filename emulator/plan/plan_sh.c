@@ -22,6 +22,7 @@ struct script {
 	struct strbuf *out;
 	bool ovs;    /* some namespace runs Open vSwitch */
 	bool relays; /* some link has a relay */
+	bool netem;  /* some link is impaired by the kernel */
 };
 
 static void quote(struct script *s, const char *before, const char *text)
@@ -500,6 +501,18 @@ static const char ovs_head[] =
     "}\n"
     "trap ovs_stop EXIT\n";
 
+static const char netem_head[] =
+    "\n"
+    "# netem delays and loses packets here. vpclab up has a relay where the kernel has no netem; "
+    "a\n"
+    "# script made from the running lab (vpclab plan LAB --format sh) has it too.\n"
+    "if ! tc qdisc add dev lo root netem 2>/dev/null; then\n"
+    "\techo \"$0: this kernel has no netem: vpclab up FILE, then vpclab plan LAB --format sh\" "
+    ">&2\n"
+    "\texit 4\n"
+    "fi\n"
+    "tc qdisc del dev lo root\n";
+
 static const char relay_head[] =
     "\n"
     "# What impairs a link where netem does not: a relay, which ends with this shell. VPCLAB is "
@@ -535,11 +548,14 @@ void plan_print_sh(const struct plan *plan, struct strbuf *out)
 	VEC_FOREACH (op, &plan->ops) {
 		s.ovs = s.ovs || op->kind == OP_OVS;
 		s.relays = s.relays || op->kind == OP_RELAY;
+		s.netem = s.netem || (op->kind == OP_TC && op->tc.kind == TC_NETEM);
 	}
 	strbuf_addf(out, "#!/bin/sh\n# The lab %s by hand, as vpclab builds it:\n", plan->name);
 	strbuf_add(out, head);
 	if (s.ovs)
 		strbuf_add(out, ovs_head);
+	if (s.netem)
+		strbuf_add(out, netem_head);
 	if (s.relays) {
 		strbuf_add(out, relay_head);
 		strbuf_addf(out, "trap '%srelay_stop' EXIT\n", s.ovs ? "ovs_stop; " : "");

@@ -21,6 +21,14 @@ if [ -n "$up" ]; then # a network namespace that is in use, certainly not a new 
 fi
 mount -t tmpfs -o mode=755 tmpfs /run
 
+# netem delays and loses packets here. vpclab up has a relay where the kernel has no netem; a
+# script made from the running lab (vpclab plan LAB --format sh) has it too.
+if ! tc qdisc add dev lo root netem 2>/dev/null; then
+	echo "$0: this kernel has no netem: vpclab up FILE, then vpclab plan LAB --format sh" >&2
+	exit 4
+fi
+tc qdisc del dev lo root
+
 # netns
 ip netns add fabric
 ip netns add h1

@@ -148,6 +148,7 @@ static void add_direction(const struct losses_at *at, const struct crossing *x,
 			  struct losses *out)
 {
 	const char *link = at->wire->links.v[x->link].name;
+	char number[32];
 
 	for (size_t i = 0; i < d->n_lost; i++)
 		add(arena, out,
@@ -159,9 +160,13 @@ static void add_direction(const struct losses_at *at, const struct crossing *x,
 	if (!d->hole)
 		return;
 	out->unexplained += d->hole < 0 ? -d->hole : d->hole;
-	if (!out->why)
-		out->why = arena_printf(arena, "%" PRId64 " packets unexplained on link %s, %s",
-					d->hole, link, x->ba ? "b→a" : "a→b");
+	if (out->why)
+		return;
+	account_number(number, d->hole < 0 ? -d->hole : d->hole);
+	out->why = arena_printf(arena,
+				d->hole < 0 ? "%s packets more left link %s, %s, than entered it"
+					    : "%s packets unexplained on link %s, %s",
+				number, link, x->ba ? "b→a" : "a→b");
 }
 
 void losses_of(const struct losses_at *at, const struct account *between, struct arena *arena,
@@ -347,5 +352,6 @@ void losses_describe(const struct losses *l, struct strbuf *out)
 		strbuf_addf(out, "%s%s packets still wait on the way", out->len ? "; " : "",
 			    account_number(lost, l->waiting));
 	else
-		strbuf_addf(out, "; %s", l->unexplained ? l->why : "nothing unexplained");
+		strbuf_addf(out, "%s%s", out->len ? "; " : "",
+			    l->unexplained ? l->why : "nothing unexplained");
 }

@@ -202,6 +202,24 @@ static void test_busy(void **state)
 	bed_done(&b);
 }
 
+/* Without a loss with a cause the sentence begins with what is wrong. */
+static void test_only_unexplained(void **state)
+{
+	autostr struct strbuf text = {0};
+	struct bed b;
+
+	(void)state;
+	bed_init(&b);
+	b.between.directions.v[3].n_lost = 0;
+	b.between.directions.v[3].hole = -2;
+	losses_of(&b.at, &b.between, &b.between.arena, &b.l);
+	losses_describe(&b.l, &text);
+	assert_int_equal(b.l.unexplained, 2);
+	assert_string_equal(strbuf_text(&text),
+			    "2 packets more left link b-r, b→a, than entered it");
+	bed_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,7 +227,7 @@ int main(void)
 	    cmocka_unit_test(test_hole_between), cmocka_unit_test(test_hole_on_link),
 	    cmocka_unit_test(test_others),	 cmocka_unit_test(test_nodes),
 	    cmocka_unit_test(test_never_left),	 cmocka_unit_test(test_duplicates),
-	    cmocka_unit_test(test_busy),
+	    cmocka_unit_test(test_busy),	 cmocka_unit_test(test_only_unexplained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

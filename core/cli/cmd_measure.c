@@ -80,6 +80,20 @@ static int specify(struct measurement *m, const struct source *s, const char *sr
 	return r;
 }
 
+/* How far what was found is from a prediction, or from the near end of a range of them. */
+static void add_found(double found, double low, double high, struct strbuf *out)
+{
+	double near = found < low ? low : high;
+
+	if (low < high && found >= low && found <= high) {
+		strbuf_add(out, " (found within)");
+		return;
+	}
+	/* Rounded first, so that there is no −0.00. */
+	double off = round((found / near - 1) * 1e4) / 100;
+	strbuf_addf(out, " (found %s%.2f %%)", off < 0 ? "−" : "+", fabs(off));
+}
+
 static void print_predicted(const struct measurement *m, struct strbuf *out)
 {
 	static const char *const limit_words[] = {
@@ -110,10 +124,9 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
-	/* Rounded first, so that there is no −0.00. */
-	double off = round((found / (packets ? p->pps : p->goodput_bps) - 1) * 1e4) / 100;
-	strbuf_addf(out, " (found %s%.2f %%): %s, %s%s", off < 0 ? "−" : "+", fabs(off), p->link, c,
-		    limit_words[p->limit]);
+	add_found(found, packets ? p->low_pps : p->low_bps, packets ? p->high_pps : p->high_bps,
+		  out);
+	strbuf_addf(out, ": %s, %s%s", p->link, c, limit_words[p->limit]);
 	if (p->charged_bytes)
 		strbuf_addf(out, " %s, %lld of %lld bytes", wire_basis_name(p->basis),
 			    (long long)p->payload_bytes, (long long)p->charged_bytes);

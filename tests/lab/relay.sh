@@ -3,6 +3,7 @@
 # relay: impairments by the relay: what its fate log says is what the receiver got, the same seed
 # gives the same fates, delays are given, sums close, and a relay that dies is told.
 # timeout: 240
+# shellcheck disable=SC2016 # expanded by the shells that it starts
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq ping

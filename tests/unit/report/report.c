@@ -230,9 +230,9 @@ static void test_reasons(void **state)
 	check_columns(strbuf_text(&text));
 	assert_non_null(strstr(strbuf_text(&text), "could not be taken down"));
 	assert_non_null(strstr(strbuf_text(&text), "Open vSwitch of h1 has datapath netdev"));
-	assert_non_null(strstr(strbuf_text(&text), "relay: r-b;"));
-	assert_non_null(strstr(strbuf_text(&text), "act_police: r-c;"));
-	assert_non_null(strstr(strbuf_text(&text), "4.25 s of"));
+	assert_non_null(strstr(strbuf_text(&text), "impaired by relay:"));
+	assert_non_null(strstr(strbuf_text(&text), "policed by act_police: r-c;"));
+	assert_non_null(strstr(strbuf_text(&text), "credit for 4.25 s of 60 s"));
 	assert_string_equal(
 	    json_string_value(json_object_get(
 		json_array_get(

@@ -111,7 +111,7 @@ static bool is_settled(const struct proof *p)
 {
 	bool rate = p->unit == PROOF_BPS || p->unit == PROOF_PPS;
 
-	return p->verdict == VERDICT_PASS ||
+	return p->verdict == VERDICT_PASS || (p->verdict == VERDICT_INCONCLUSIVE && p->hopeless) ||
 	       (p->verdict == VERDICT_FAIL && rate && p->got > p->asked);
 }
 

@@ -41,6 +41,7 @@ struct proof {
 	bool has_basis;
 	enum rate_basis basis;
 	int tries;
+	bool hopeless;	    /* the machine was so far from it that another try cannot tell more */
 	const char *engine; /* "netem", "relay", or NULL */
 	enum verdict verdict;
 	const char *why; /* why it is not a pass, or a remark; or NULL */

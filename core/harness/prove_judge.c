@@ -19,6 +19,7 @@ enum {
 };
 
 #define OFFERED_LEAST 1.02 /* of what was asked */
+#define OFFERED_FAR   0.5  /* … below it no other try comes there */
 
 /* ---- rates ---- */
 
@@ -156,11 +157,26 @@ static void excuse_any(const struct judge_evidence *e, char *why, size_t size)
 		snprintf(why, size, "%s", e->busy);
 }
 
+/* Nothing was measured. */
+static void excuse_none(struct proof *p, const struct judge_evidence *e, char *why, size_t size)
+{
+	if (e->sent && e->arrived >= e->sent) {
+		snprintf(why, size,
+			 "the probe could send only %lld frames in time, too few to fill it",
+			 (long long)e->sent);
+		p->hopeless = true;
+		return;
+	}
+	snprintf(why, size, "only %lld of %lld frames arrived", (long long)e->arrived,
+		 (long long)e->sent);
+}
+
 void judge_proof(struct proof *p, const struct judge_evidence *e, struct arena *arena)
 {
 	double error = proof_error(p);
 	char why[160] = "";
 
+	p->hopeless = e->offered > 0 && !e->pushed_back && e->offered < p->asked * OFFERED_FAR;
 	if (isnan(p->got) && e->sent && !e->arrived && !e->overrun && !e->softnet_dropped) {
 		snprintf(why, sizeof(why), "none of %lld frames arrived", (long long)e->sent);
 		say(p, arena, VERDICT_FAIL, why);
@@ -181,8 +197,7 @@ void judge_proof(struct proof *p, const struct judge_evidence *e, struct arena *
 	else if (!why[0] && !isnan(error))
 		excuse_high(p, e, why, sizeof(why));
 	else if (!why[0])
-		snprintf(why, sizeof(why), "only %lld of %lld frames arrived",
-			 (long long)e->arrived, (long long)e->sent);
+		excuse_none(p, e, why, sizeof(why));
 	say(p, arena, why[0] ? VERDICT_INCONCLUSIVE : VERDICT_FAIL, why[0] ? why : NULL);
 }
 

@@ -22,6 +22,8 @@
 #define SEND_MOST    1.5 /* of the time that sending should take: a slow machine gives up then */
 #define AFTER_NS     NSEC_PER_SEC
 #define LEAST_FRAMES 64 /* in the window, for shares of a percent */
+#define SEEN_FRAMES  10 /* in the window: with less there is no rate */
+#define DRAIN_MOST_S 8.0
 
 enum { ETHERNET_HEADER = 14 };
 
@@ -102,6 +104,30 @@ static void plan_stream(const struct prover *p, const struct limit *limit, doubl
 		s->count += frames_for(limit, limit->saved * offered / limit->per_s * share);
 	if (s->count > FRAMES_MOST)
 		s->count = FRAMES_MOST;
+}
+
+/* What waits behind a cap of packets, whose bucket may be less deep than `saved`, for how long. */
+static double drain_s(const struct limit *limit)
+{
+	return limit->packets && limit->at_once ? limit->saved / limit->per_s : 0;
+}
+
+/* Says so, where there are too few, or where it would take too many or too long. */
+static bool can_be_seen(struct prover *p, const struct limit *limit, struct proof *proof)
+{
+	double window_s = (double)window_ns(p, limit) / 1e9;
+	double frames = limit->per_s * window_s / limit_mean(limit);
+
+	if (frames < SEEN_FRAMES)
+		prove_skip(proof, p, "it lets %.1f frames pass in %.1f s, too few to tell", frames,
+			   window_s);
+	else if (drain_s(limit) > DRAIN_MOST_S)
+		prove_skip(proof, p, "it would take %.0f s", drain_s(limit) + window_s);
+	else if (frames_for(limit, limit->saved) == FRAMES_MOST)
+		prove_skip(proof, p, "what it saves is more than a probe sends");
+	else
+		return true;
+	return false;
 }
 
 static int64_t frame_ns(const struct limit *limit)
@@ -203,14 +229,15 @@ static void judge(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 int prove_limit(struct prover *p, const struct way *ways, size_t n, const struct limit *limit,
 		struct proof *proof, struct err *err)
 {
-	struct probe b = {.p = p,
-			  .ways = ways,
-			  .n = n,
-			  .limit = limit,
-			  .proof = proof,
-			  .spec = {.n = n,
-				   .quiet_ns = QUIET_NS + 6 * frame_ns(limit),
-				   .limit_ns = window_ns(p, limit) + AFTER_NS}};
+	struct probe b = {
+	    .p = p,
+	    .ways = ways,
+	    .n = n,
+	    .limit = limit,
+	    .proof = proof,
+	    .spec = {.n = n,
+		     .quiet_ns = QUIET_NS + 6 * frame_ns(limit),
+		     .limit_ns = window_ns(p, limit) + AFTER_NS + (int64_t)(drain_s(limit) * 1e9)}};
 	struct prove_try try = {.way = ways,
 				.spec = &b.spec,
 				.first = (size_t)(proof - p->out->list.v),
@@ -221,6 +248,8 @@ int prove_limit(struct prover *p, const struct way *ways, size_t n, const struct
 
 	double send_ns = 0;
 
+	if (!can_be_seen(p, limit, proof))
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		way_shaper_stream(&ways[i], &b.spec.stream[i]);
 		plan_stream(p, limit, 1.0 / (double)n, &b.spec.stream[i]);

@@ -16,8 +16,8 @@
 #define TURNS	      2.2  /* of up and down that are looked at */
 #define TRACE_BYTES   1504 /* of an opportunity; a packet needs its IP length and 4 bytes */
 #define TRACE_FRAME   1500
-#define TRACE_PERIODS 1.3
 #define TRACE_OFFERED 1.3
+#define TRACE_SEEN    100 /* packets at least, by more than one period of a short trace */
 #define TRACE_SHARE   0.01
 #define AT_ONCE	      20
 
@@ -26,7 +26,7 @@ struct timed {
 	const struct way *way;
 	struct frames_spec spec;
 	struct prove_try try;
-	double period_ns;
+	double window_ns; /* whole periods of a trace */
 };
 
 static int64_t most_ns(const struct prover *p)
@@ -127,7 +127,7 @@ int prove_flap(struct prover *p, const struct way *way, struct err *err)
 
 /* ---- traces ---- */
 
-/* Packets in one period that begins when frames wait already. */
+/* Packets in whole periods that begin when frames wait already. */
 static void judge_trace(void *arg, struct frames_log logs[static FRAMES_STREAMS],
 			struct judge_evidence *e)
 {
@@ -141,9 +141,9 @@ static void judge_trace(void *arg, struct frames_log logs[static FRAMES_STREAMS]
 		if (i < AT_ONCE)
 			begin = last;
 		else
-			n += (double)(last - begin) <= t->period_ns;
+			n += (double)(last - begin) <= t->window_ns;
 	}
-	proof->got = (double)(last - begin) >= t->period_ns ? (double)n * 1e9 / t->period_ns : NAN;
+	proof->got = (double)(last - begin) >= t->window_ns ? (double)n * 1e9 / t->window_ns : NAN;
 	e->foreign = log->foreign;
 	e->sent = (int64_t)log->n_sent;
 	e->arrived = (int64_t)log->n_arrivals;
@@ -151,37 +151,59 @@ static void judge_trace(void *arg, struct frames_log logs[static FRAMES_STREAMS]
 	judge_proof(proof, e, &t->p->out->arena);
 }
 
+/* How long nothing passes, at most. */
+static double longest_gap_ns(const struct wire_impair *i)
+{
+	int64_t period_ms = i->trace_ms[i->trace_n - 1], longest = i->trace_ms[0];
+
+	for (size_t k = 1; k < i->trace_n; k++)
+		if (i->trace_ms[k] - i->trace_ms[k - 1] > longest)
+			longest = i->trace_ms[k] - i->trace_ms[k - 1];
+	return (double)(longest < period_ms ? longest : period_ms) * NSEC_PER_MSEC;
+}
+
+/* What is sent, and how long it takes until all of it has passed. */
+static double plan_trace(struct timed *t, const struct wire_impair *i, double asked)
+{
+	struct frames_stream *s = &t->spec.stream[0];
+	double period_ns = (double)i->trace_ms[i->trace_n - 1] * NSEC_PER_MSEC, took_ns;
+
+	t->window_ns = ceil(TRACE_SEEN / (double)i->trace_n) * period_ns;
+	took_ns = t->window_ns * TRACE_OFFERED + AT_ONCE * 1e9 / asked;
+	s->sizes[0] = TRACE_FRAME;
+	s->at_once = AT_ONCE;
+	s->gap_ns = 1e9 / asked / TRACE_OFFERED;
+	s->count = AT_ONCE + (int64_t)(t->window_ns * TRACE_OFFERED / s->gap_ns);
+	t->spec.quiet_ns += (int64_t)longest_gap_ns(i);
+	t->spec.limit_ns += (int64_t)took_ns;
+	return took_ns;
+}
+
 int prove_trace(struct prover *p, const struct way *way, struct err *err)
 {
 	const struct wire_impair *i = way->impair;
-	struct frames_stream *s;
 	struct proof *proof;
 	struct timed t;
-	double limited;
+	double limited, took_ns;
 
 	begin(&t, p, way);
-	t.period_ns = (double)i->trace_ms[i->trace_n - 1] * NSEC_PER_MSEC;
 	t.try.judge = judge_trace;
 	t.try.n = 1;
-	s = &t.spec.stream[0];
-	s->sizes[0] = TRACE_FRAME;
 	proof = impair_proof(p, way, "trace, packets", PROOF_PPS);
 	proof->absolute = false;
-	proof->asked = (double)i->trace_n * 1e9 / t.period_ns;
-	proof->tolerance = TRACE_SHARE + 1 / (double)i->trace_n;
-	s->at_once = AT_ONCE;
-	s->gap_ns = 1e9 / proof->asked / TRACE_OFFERED;
-	s->count = AT_ONCE + (int64_t)(t.period_ns * TRACE_PERIODS / s->gap_ns);
+	proof->asked = (double)i->trace_n * 1e3 / (double)i->trace_ms[i->trace_n - 1];
+	proof->tolerance = TRACE_SHARE + 1.0 / TRACE_SEEN;
+	took_ns = plan_trace(&t, i, proof->asked);
 	limited = impair_gap(way, TRACE_FRAME, 0) * 0.3; /* between frames, at the limit */
 	if (way->mtu < TRACE_FRAME)
 		prove_skip(proof, p, "an opportunity of %d bytes is more than the MTU",
 			   TRACE_BYTES);
 	else if (i->loss != LOSS_NONE)
 		prove_skip(proof, p, "packets are also lost otherwise");
-	else if (limited > s->gap_ns)
+	else if (limited > t.spec.stream[0].gap_ns)
 		prove_skip(proof, p, "the rate is reached before it");
-	else if (t.period_ns * TRACE_PERIODS > (double)most_ns(p) || s->count > FRAMES_MOST)
-		prove_skip(proof, p, "it would take %.0f s", t.period_ns * TRACE_PERIODS / 1e9);
+	else if (took_ns > (double)most_ns(p) || t.spec.stream[0].count > FRAMES_MOST)
+		prove_skip(proof, p, "it would take %.0f s", took_ns / 1e9);
 	else
 		return prove_try(p, &t.try, err);
 	return 0;

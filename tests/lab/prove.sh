@@ -110,6 +110,34 @@ if lab_up prove-caps "$work/caps.yaml"; then
 	lab_down
 fi
 
+# what no probe can tell in its time, or at no machine's speed, is said, soon, and fails nobody
+cat >"$work/edges.yaml" <<'END'
+version: 1
+name: edges
+nodes: {a: {}, b: {}}
+links:
+  - {endpoints: ["a:slow", "b:slow"], pps: 1pps}
+  - {endpoints: ["a:tiny", "b:tiny"], rate: 8bit}
+  - {endpoints: ["a:deep", "b:deep"], police: {rate: 1mbit, burst: 1TiB}}
+  - {endpoints: ["a:fast", "b:fast"], rate: 200gbit}
+  - {endpoints: ["a:pps", "b:pps"], pps: 50Mpps}
+  - {endpoints: ["a:trace", "b:trace"], trace: one.trace}
+END
+echo 5 >"$work/one.trace"
+if lab_up prove-edges "$work/edges.yaml"; then
+	run vpclab check "$lab" --prove -q --json
+	is "edges: nothing fails" "$(proof '.verdict == "fail"')" ""
+	is "edges: what is too slow or too deep is not probed" \
+		"$(proof '.asked <= 1000000 and (.what | test("trace") | not)' | jq -r .verdict | sort -u)" \
+		skip
+	is "edges: what is too fast is inconclusive, at the first try" \
+		"$(proof '.asked > 1000000' | jq -c '[.verdict, .tries]' | sort -u)" '["inconclusive",1]'
+	is "edges: a trace of one opportunity is seen many times" "$(
+		proof '(.what | test("trace")) and .verdict == "pass"
+			and (.error_share < -0.05 or .error_share > 0.05)')" ""
+	lab_down
+fi
+
 # what happens on the way
 cat >"$work/way.yaml" <<'END'
 version: 1

@@ -141,6 +141,7 @@ static void test_verdicts(void **state)
 	    {100.1, {.busy = "all CPUs", .overrun = 1}, VERDICT_PASS, NULL},
 	    {NAN, {.sent = 50}, VERDICT_FAIL, "none of 50 frames arrived"},
 	    {NAN, {.sent = 50, .arrived = 3}, VERDICT_INCONCLUSIVE, "only 3 of 50"},
+	    {NAN, {.sent = 50, .arrived = 50}, VERDICT_INCONCLUSIVE, "could send only 50 frames"},
 	};
 	struct arena arena;
 

@@ -213,7 +213,9 @@ int schedule_run_close(struct schedule_run *r, struct arena *arena, struct run_s
 		return 0;
 	stop(r);
 	report(r, arena, out);
-	if (r->n && lab_reset(r->lab, r->sets, json_array_size(r->state_sets), &ignored, &back))
+	/* Also after a change that failed: it may have been broken off half-way. */
+	if ((r->n || r->err.code) &&
+	    lab_reset(r->lab, r->sets, json_array_size(r->state_sets), &ignored, &back))
 		rc = err_wrap(&back, "putting the lab back after the schedule");
 	if (r->err.code)
 		*err = r->err;

@@ -299,26 +299,22 @@ static void pass_tcp(struct flow *f, const struct wire_link *l, const struct wir
 		give_up(f, l->name, "TCP's answer to a changing rate is its own");
 }
 
-/* The link that a hop enters, and in which direction; NULL: none. */
-static const struct wire_link *link_at(const struct wire *w, const struct path_hop *hop, bool *ba)
+/* The impaired link that a hop enters, and what it does that way; NULL: none. */
+static const struct wire_link *link_at(const struct wire *w, const struct path_hop *hop,
+				       const struct wire_impair **i)
 {
-	if (hop->dev_out < 0)
-		return NULL;
-	VEC_FOREACH (l, &w->links) {
-		*ba = l->dev_b == hop->dev_out;
-		if (*ba || l->dev_a == hop->dev_out)
-			return l;
-	}
-	return NULL;
+	const struct wire_link *l = hop->impair_link < 0 ? NULL : &w->links.v[hop->impair_link];
+
+	*i = !l ? NULL : hop->impair_ba ? &l->impair_ba : &l->impair_ab;
+	return l;
 }
 
 static void pass_link(struct flow *f, const struct path_hop *hop)
 {
-	bool ba;
-	const struct wire_link *l = link_at(f->w, hop, &ba);
-	const struct wire_impair *i = !l ? NULL : ba ? &l->impair_ba : &l->impair_ab;
+	const struct wire_impair *i;
+	const struct wire_link *l = link_at(f->w, hop, &i);
 
-	if (!i || l->engine == IMPAIR_NONE)
+	if (!l)
 		return;
 	if (f->t->protocol == IPPROTO_UDP)
 		pass_udp(f, l, i);
@@ -330,15 +326,12 @@ static void pass_link(struct flow *f, const struct path_hop *hop)
 
 static double delay_s(const struct wire *w, const struct path *p)
 {
+	const struct wire_impair *i;
 	double sum = 0;
-	bool ba;
 
-	VEC_FOREACH (hop, &p->hops) {
-		const struct wire_link *l = link_at(w, hop, &ba);
-
-		if (l && l->engine != IMPAIR_NONE)
-			sum += (double)(ba ? l->impair_ba.delay_ns : l->impair_ab.delay_ns);
-	}
+	VEC_FOREACH (hop, &p->hops)
+		if (link_at(w, hop, &i))
+			sum += (double)i->delay_ns;
 	return sum / (double)NSEC_PER_SEC;
 }
 

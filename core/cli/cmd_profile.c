@@ -168,7 +168,10 @@ static void add_row(struct columns *c, const struct profile *p)
 	columns_add(c, p->shape.pps.pps ? format_pps(pps, p->shape.pps.pps) : "");
 	add_queues(&p->shape.queues, &queues);
 	columns_add(c, strbuf_text(&queues));
-	columns_addf(c, p->connections ? "%" PRId64 : "", p->connections);
+	if (p->connections)
+		columns_addf(c, "%" PRId64, p->connections);
+	else
+		columns_add(c, "");
 	columns_add(c, p->direction);
 }
 

@@ -193,8 +193,9 @@ void losses_of(const struct losses_at *at, const struct account *between, struct
 
 struct sums { /* of the way of the data */
 	int64_t lost, duplicated, waiting, corrupted;
-	int64_t others; /* entered a link and can be no packet of the flow */
-	int64_t kept;	/* handed to the sender's system, and never on the first link */
+	int64_t others;	 /* entered a link and can be no packet of the flow */
+	int64_t kept;	 /* handed to the sender's system, and never on the first link */
+	int64_t earlier; /* on the way before the flow began, so none of its own */
 };
 
 static struct sums sum_up(const struct losses_at *at, const struct account *between,
@@ -220,7 +221,10 @@ static struct sums sum_up(const struct losses_at *at, const struct account *betw
 		flow += d->duplicated - account_lost(d);
 		s.lost += account_lost(d);
 		s.duplicated += d->duplicated;
-		s.waiting += d->waiting;
+		if (d->waiting > 0)
+			s.waiting += d->waiting;
+		else
+			s.earlier -= d->waiting;
 		s.corrupted += d->corrupted;
 	}
 	arena_done(&c.arena);
@@ -305,6 +309,8 @@ void losses_follow(const struct losses_at *at, const struct account *between,
 		out->others = -gap;
 		gap = 0;
 	}
+	if (gap < 0 && -gap <= s.earlier)
+		gap = 0;
 	gap = explain_by_nodes(at, between, false, gap, &sink);
 	gap = explain(gap, s.kept, &kept, arena, out); /* nobody answered ARP, as a rule */
 	if (gap > 0) { /* a flipped bit in a header: nobody knows it as a packet of the flow */

@@ -202,6 +202,24 @@ static void test_busy(void **state)
 	bed_done(&b);
 }
 
+/* What was on the way when the flow began has arrived meanwhile, or was lost, and is none of it. */
+static void test_earlier(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	bed_init(&b);
+	b.between.directions.v[3].waiting = -1;
+	b.between.directions.v[3].left = 71;
+	expect(&b, 0, "30 of 100: 30 at r:eth2's queue; nothing unexplained");
+	bed_done(&b);
+	bed_init(&b);
+	b.between.directions.v[3].waiting = -1;
+	b.flow.arrived = b.flow.delivered = 71;
+	expect(&b, 0, "29 of 100: 30 at r:eth2's queue; nothing unexplained");
+	bed_done(&b);
+}
+
 /* Without a loss with a cause the sentence begins with what is wrong. */
 static void test_only_unexplained(void **state)
 {
@@ -228,6 +246,7 @@ int main(void)
 	    cmocka_unit_test(test_others),	 cmocka_unit_test(test_nodes),
 	    cmocka_unit_test(test_never_left),	 cmocka_unit_test(test_duplicates),
 	    cmocka_unit_test(test_busy),	 cmocka_unit_test(test_only_unexplained),
+	    cmocka_unit_test(test_earlier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

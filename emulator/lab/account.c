@@ -154,7 +154,7 @@ int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit
 		      struct account *out, struct err *err)
 {
 	int64_t deadline = clock_now_ns() + limit_ns;
-	struct account before;
+	struct account before = {0};
 	int rc = account_read(lab, w, &before, err);
 
 	while (rc == 0) {

@@ -10,8 +10,7 @@
  *
  * Causes: "queue" (of a shaper, or of a device without one), "pps cap", "police", "loss" (of netem
  * or relay), "black_hole", "flap", "overrun", "oversize", "send" (relay), "before the relay" (while
- * the lab was being built), "softnet" (the machine's
- * backlog was full), "change" (by `vpclab set`,
+ * the lab was being built), "softnet" (the machine's backlog was full), "change" (by `vpclab set`,
  * with the queue that they waited in), "device" (down, or the packet larger than its MTU),
  * "connections", "rule", "socket" (the receiver's was full), and those of the IP layer ("no_route",
  * …).

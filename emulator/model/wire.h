@@ -296,8 +296,8 @@ struct wire {
 	VEC(struct wire_link) links;
 	VEC(struct wire_endpoint) endpoints;
 	VEC(struct wire_choice) choices;
-	/* Rates, packets/s, credit bytes and deliveries of traces above are the declared ones times
-	 * num/den. */
+	/* Rates, packets/s, bytes and packets of queues, bursts and credit, and deliveries of
+	 * traces above are the declared ones times num/den; times are as declared. */
 	int64_t scale_num, scale_den;
 };
 

@@ -33,6 +33,7 @@ enum { INTERVALS = 5, READING_EVERY_S = 1 };
 #define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
 #define LINKS_STEP_NS  (5 * NSEC_PER_MSEC)
+#define BEFORE_MOST_NS (1 * NSEC_PER_SEC)
 #define QUIET_MOST_NS  (10 * NSEC_PER_SEC) /* a full queue at 1 Mbit/s */
 
 struct attempt {
@@ -154,6 +155,24 @@ static struct losses_at losses_at(const struct attempt *a)
 	return (struct losses_at){a->s->lab, a->s->wire, &a->path, &a->back};
 }
 
+/* Before the traffic, and again while the ends' first words are on the way: a packet that has
+ * entered by one counter and not yet by the next would look like a hole for good. */
+static bool read_links_before(struct attempt *a, const struct losses_at *links)
+{
+	int64_t begin = clock_now_ns(), waiting, open, last = 0;
+	struct err ignored = ERR_INIT;
+
+	while (!losses_read(links, &a->links, &ignored)) {
+		losses_moving(links, &a->links, &waiting, &open);
+		if ((!waiting && open == last) || clock_now_ns() - begin > BEFORE_MOST_NS)
+			return true;
+		last = open;
+		account_done(&a->links);
+		clock_sleep_until_ns(clock_now_ns() + LINKS_STEP_NS);
+	}
+	return false;
+}
+
 /* Without counters a measurement still is one, but nothing confirms it: the verdict says so. */
 static int on_connected(void *arg, const json_t *flows, struct err *err)
 {
@@ -168,7 +187,7 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	struct losses_at links = losses_at(a);
 	struct err ignored = ERR_INIT;
 
-	a->links_read = !losses_read(&links, &a->links, &ignored);
+	a->links_read = read_links_before(a, &links);
 	losses_relays(&links, &a->relays, &ignored);
 	if (counters_open(&at, flows, &a->counters, &a->counters_err))
 		a->counters = NULL;

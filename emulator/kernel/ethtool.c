@@ -13,6 +13,7 @@
 #include <net/if.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -43,15 +44,35 @@ static int ethtool_ioctl(int fd, const char *dev, void *request)
 	return ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
 }
 
+/* The kernel's requests end in arrays without a length; here they have one. */
+struct ethtool_sset { /* struct ethtool_sset_info */
+	uint32_t cmd, reserved;
+	uint64_t sset_mask;
+	uint32_t n;
+};
+_Static_assert(offsetof(struct ethtool_sset, n) == offsetof(struct ethtool_sset_info, data), "");
+
+struct ethtool_get { /* struct ethtool_gfeatures */
+	uint32_t cmd, size;
+	struct ethtool_get_features_block blocks[ETHTOOL_BLOCKS];
+};
+_Static_assert(offsetof(struct ethtool_get, blocks) == offsetof(struct ethtool_gfeatures, features),
+	       "");
+
+struct ethtool_set { /* struct ethtool_sfeatures */
+	uint32_t cmd, size;
+	struct ethtool_set_features_block blocks[ETHTOOL_BLOCKS];
+};
+_Static_assert(offsetof(struct ethtool_set, blocks) == offsetof(struct ethtool_sfeatures, features),
+	       "");
+
 static int ethtool_count(int fd, const char *dev, uint32_t *n)
 {
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t n;
-	} sset = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_FEATURES}};
+	struct ethtool_sset sset = {.cmd = ETHTOOL_GSSET_INFO,
+				    .sset_mask = 1ULL << ETH_SS_FEATURES};
 	int rc = ethtool_ioctl(fd, dev, &sset);
 
-	*n = sset.info.sset_mask ? sset.n : 0;
+	*n = sset.sset_mask ? sset.n : 0;
 	return rc;
 }
 
@@ -99,18 +120,12 @@ static int ethtool_learn(int fd, const char *dev)
 	return rc;
 }
 
-struct ethtool_get {
-	struct ethtool_gfeatures head;
-	struct ethtool_get_features_block blocks[ETHTOOL_BLOCKS];
-};
-
 static int ethtool_read(int fd, const char *dev, struct ethtool_get *get, struct err *err)
 {
 	int rc = ethtool_learn(fd, dev);
 
 	if (rc == 0) {
-		*get = (struct ethtool_get){
-		    .head = {.cmd = ETHTOOL_GFEATURES, .size = ethtool_blocks}};
+		*get = (struct ethtool_get){.cmd = ETHTOOL_GFEATURES, .size = ethtool_blocks};
 		rc = ethtool_ioctl(fd, dev, get);
 	}
 	return rc < 0 ? err_sys(err, -rc, "read the features of %s", dev) : 0;
@@ -135,15 +150,12 @@ int ethtool_get(int fd, const char *dev, unsigned *groups, struct err *err)
 static int ethtool_switch(int fd, const char *dev, unsigned groups, bool on, struct err *err)
 {
 	struct ethtool_get get;
-	struct {
-		struct ethtool_sfeatures head;
-		struct ethtool_set_features_block blocks[ETHTOOL_BLOCKS];
-	} set = {.head = {.cmd = ETHTOOL_SFEATURES}};
+	struct ethtool_set set = {.cmd = ETHTOOL_SFEATURES};
 	int rc = ethtool_read(fd, dev, &get, err);
 
 	if (rc < 0)
 		return rc;
-	set.head.size = ethtool_blocks; /* exactly the kernel's, or EINVAL */
+	set.size = ethtool_blocks; /* exactly the kernel's, or EINVAL */
 	for (unsigned g = 0; g < ETHTOOL_GROUPS; g++) {
 		for (unsigned b = 0; groups & 1u << g && b < ethtool_blocks; b++) {
 			uint32_t mask = ethtool_masks[g][b], can = get.blocks[b].available;

@@ -272,7 +272,6 @@ static void arpreply_as_ebtables(void **state)
 	int fa = sandbox_socket(&a, NETLINK_NETFILTER), fb = sandbox_socket(&b, NETLINK_NETFILTER);
 	struct nft_arpreply reply = {.dev = "vnic0"};
 	struct nft_ruleset expected = {0}, actual;
-	autostr struct strbuf differences = {0};
 	struct nft_tx tx;
 	size_t n = 0;
 

@@ -215,8 +215,8 @@ static void wrong_json_is_refused(void **state)
 	    "{\"count\":1,\"min\":1,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":[[1,\"1\"]]}",
 	    "{\"count\":1,\"min\":2,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":[[1,1]]}",
 	    "{\"count\":-1,\"min\":1,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":[[1,-1]]}",
-	    "{\"count\":0,\"min\":1,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":"
-	    "[[1,9223372036854775807],[1,9223372036854775807],[1,2]]}",
+	    ("{\"count\":0,\"min\":1,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":"
+	     "[[1,9223372036854775807],[1,9223372036854775807],[1,2]]}"),
 	    "{\"count\":\"1\",\"min\":1,\"max\":1,\"sum\":1,\"sum_squares\":1,\"buckets\":[[1,1]]}",
 	};
 	struct hist *h = *state;

@@ -227,22 +227,25 @@ static void check_trace(struct topology *t, struct cloud_impair *i, struct probl
 
 /* ---- impairments ---- */
 
-static void check_delay(const struct cloud_impair *i, const struct wire_rate *r, struct problems *p)
+/* What is on the way is that of the scaled rate. */
+static void check_delay(const struct topology *t, const struct cloud_impair *i,
+			const struct wire_rate *r, struct problems *p)
 {
-	int64_t bps = r->burst_bps ? r->burst_bps : r->bps;
-	double bytes = (double)i->impair.delay_ns * (double)bps / 8e9;
+	double scale = (double)t->scale_num / (double)t->scale_den;
+	double bps = (double)(r->burst_bps ? r->burst_bps : r->bps) * scale;
+	double bytes = (double)i->impair.delay_ns * bps / 8e9;
 	char delay[32], rate[32], size[32];
 
 	units_format_time(delay, sizeof(delay), i->impair.delay_ns);
-	units_format_rate(rate, sizeof(rate), (double)bps);
-	if (bps && bytes > DELAY_BYTES)
+	units_format_rate(rate, sizeof(rate), bps);
+	if (bps > 0 && bytes > DELAY_BYTES)
 		problems_add(p, i->delay_at,
 			     "a delay of %s at %s keeps %s on the way, and at most 64 MiB have "
 			     "room; write less of one of them",
 			     delay, rate,
 			     bytes < 9e18 ? units_format_size(size, sizeof(size), (int64_t)bytes)
 					  : "far too much");
-	else if (!bps && i->impair.delay_ns > DELAY_MAX_NS)
+	else if (bps <= 0 && i->impair.delay_ns > DELAY_MAX_NS)
 		problems_add(p, i->delay_at,
 			     "a delay of %s is more than 60 s, the most where no rate bounds what "
 			     "is on the way; write less, or a rate",
@@ -267,7 +270,7 @@ static void check_impair(struct topology *t, struct cloud_impair *i, const struc
 			 struct problems *p)
 {
 	check_trace(t, i, p);
-	check_delay(i, &at->rate->rate, p);
+	check_delay(t, i, &at->rate->rate, p);
 	check_jitter(i, p);
 	if (i->impair.black_hole >= at->mtu)
 		problems_add(p, i->black_hole_at,

@@ -482,6 +482,25 @@ static void test_profile_files(void **state)
 
 /* ---- scale ---- */
 
+/* 40 Gbit/s for 20 ms are 100 MB and have no room; at a twentieth they have. */
+static void test_scaled_delay(void **state)
+{
+	static const char *const scales[] = {"1", "1/20"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scales); i++) {
+		struct parsed in;
+		autofree char *text =
+		    mem_printf("version: 1\nscale: %s\nnodes: {a: {}, b: {}}\nlinks:\n"
+			       "  - {endpoints: [\"a:e\", \"b:e\"], rate: 40gbit, delay: 20ms}\n",
+			       scales[i]);
+
+		parse_with(&in, text, NULL, 0);
+		assert_int_equal(problems_count(&in.p) > 0, i == 0);
+		drop(&in);
+	}
+}
+
 static void test_scale(void **state)
 {
 	static const struct {
@@ -558,6 +577,7 @@ int main(void)
 	    cmocka_unit_test(test_unknown_profiles),
 	    cmocka_unit_test(test_profile_files),
 	    cmocka_unit_test(test_scale),
+	    cmocka_unit_test(test_scaled_delay),
 	    cmocka_unit_test(test_needs),
 	};
 

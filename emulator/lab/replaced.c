@@ -136,9 +136,11 @@ static int64_t replaced_missed(const struct relay_spec *spec, int direction, int
 	int64_t rx = replaced_rx(rt, dev), missed = -1;
 
 	for (int i = 0; rx && i < UNSEEN_TRIES; i++) {
-		int64_t before = rx, last = missed;
+		int64_t before = rx, last = missed, taken = replaced_taken(spec, direction);
 
-		missed = rx - replaced_taken(spec, direction);
+		if (taken < 0)
+			return 0;
+		missed = rx - taken;
 		rx = replaced_rx(rt, dev);
 		if (rx == before && missed == last)
 			return missed;

@@ -12,18 +12,21 @@ cat >"$work/machines.yaml" <<'YAML'
 version: 1
 name: account
 nodes:
-  a: {kind: machine, addresses: {eth1: 10.0.1.1/24, eth2: 10.0.3.1/24, eth3: 10.0.4.1/24},
+  a: {kind: machine, addresses: {eth1: 10.0.1.1/24, eth2: 10.0.3.1/24, eth3: 10.0.4.1/24,
+                                  eth4: 10.0.5.1/24},
       routes: [10.0.2.0/24 via 10.0.1.254]}
   r: {kind: router, addresses: {eth1: 10.0.1.254/24, eth2: 10.0.2.254/24}}
   b: {kind: machine, addresses: [10.0.2.1/24], routes: [default via 10.0.2.254]}
   c: {kind: machine, addresses: [10.0.3.2/24]}
   d: {kind: machine, addresses: [10.0.4.2/24]}
+  e: {kind: machine, addresses: [10.0.5.2/24]}
 links:
   - endpoints: ["a:eth1", "r:eth1"]
   - {endpoints: ["r:eth2", "b:eth1"], rate: 20mbit}
   - {endpoints: ["a:eth2", "c:eth1"], rate: 30mbit, pps: {police: 2kpps}}
   - {endpoints: ["a:eth3", "d:eth1"], rate: 20mbit, delay: 5ms, loss: 2%, duplication: 2%,
      reordering: 1%, black_hole: 1000}
+  - {endpoints: ["a:eth4", "e:eth1"], rate: 20mbit, delay: 20ms}
 YAML
 
 # VMs: a cap each way, one for the sum, a policer, queues, connections.
@@ -83,6 +86,7 @@ arrangements() {
 	cause "$who: a relay" loss "relay a-d"
 	follows "$who: a black hole" "$name-m:a" d udp_stream --size 1200
 	cause "$who: a black hole" black_hole "relay a-d"
+	follows "$who: the ends' first words are still on the way" "$name-m:a" e udp_stream -r 10mbit
 	follows "$who: TCP through the relay" "$name-m:a" d tcp_rr
 	closes "$who: machines" "$name-m"
 	"${program[@]}" down "$name-m" >/dev/null 2>&1

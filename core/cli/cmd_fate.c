@@ -2,7 +2,6 @@
 /*
  * fate: what became of each packet of a link that a relay impairs: a table, JSON lines, a capture.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "emulator/lab/relays.h"
+#include "emulator/model/link_set.h"
 #include "emulator/relay/fatelog.h"
 
 struct fate_options {
@@ -21,31 +21,18 @@ struct fate_options {
 	bool json;
 };
 
-/* "[LAB:]LINK". Link names hold no colon; node names hold none either. */
 static int open_link(const char *text, struct source *s, const struct wire_link **link,
 		     struct err *err)
 {
-	const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
-	autofree char *lab = colon ? mem_printf("%.*s", (int)(colon - text), text) : NULL;
-	autofree const char **names = NULL;
-	const char *near;
-	size_t n = 0;
-	int rc = source_open_lab(lab, s, err);
+	const char *name;
+	int rc = source_open_link(text, s, &name, err);
 
-	if (rc)
+	if (!rc)
+		rc = link_find(&s->wire, name, err);
+	if (rc < 0)
 		return rc;
-	names = mem_zalloc((s->wire.links.n + 1) * sizeof(*names));
-	VEC_FOREACH (l, &s->wire.links) {
-		if (str_eq(l->name, name) || str_eq(l->path, name)) {
-			*link = l;
-			return 0;
-		}
-		names[n++] = l->name;
-	}
-	near = str_suggest(name, names, n);
-	return err_input(err, "lab '%s' has no link '%s'%s%s%s; vpclab inspect shows them",
-			 lab_name(s->lab), name, near ? "; did you mean '" : "", near ? near : "",
-			 near ? "'?" : "");
+	*link = &s->wire.links.v[rc];
+	return 0;
 }
 
 static void add_row(struct columns *c, const struct fatelog_record *r, int direction,
@@ -175,11 +162,11 @@ const struct command cmd_fate = {
     .min_operands = 1,
     .max_operands = 1,
     .description =
-	"LINK is one whose impairments the relay makes (vpclab inspect tells). Of the first\n"
-	"200,000 packets each way it tells when they came and left, and what was done to them:\n"
-	"lost (black_hole, flap, loss, queue, oversize, send), corrupted, duplicated (the copy has "
-	"a\n"
-	"line of its own), reordered, late (by more than 0.5 ms after they were due).\n"
+	"LINK is one whose impairments the relay makes (vpclab inspect tells), named as for\n"
+	"vpclab set. Of the first 200,000 packets each way it tells when they came and left, and\n"
+	"what was done to them: lost (black_hole, flap, loss, queue, oversize, send), corrupted,\n"
+	"duplicated (the copy has a line of its own), reordered, late (by more than 0.5 ms after\n"
+	"they were due).\n"
 	"\n"
 	"The capture has the first 64 bytes of each packet as it came, and opens in Wireshark:\n"
 	"add the column frame.comment.",

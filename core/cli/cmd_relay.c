@@ -5,6 +5,7 @@
  * themselves.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,9 +44,12 @@ static int ask(const char *control, const json_t *command, struct err *err)
 
 static _Noreturn void detached(const struct relay_spec *s, const char *control, int ready)
 {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct err err = ERR_INIT;
 
 	setsid();
+	for (int fd = 0; fd <= 1; fd++) /* whoever reads our output shall see its end */
+		dup2(null, fd);
 	if (relay_run(s, control, ready, &err))
 		fprintf(stderr, "vpclab relay: %s\n", err.text);
 	_exit(err.code ? err_exit_status(&err) : 0);
@@ -58,7 +62,7 @@ static int run_detached(const struct relay_spec *s, const char *control, struct 
 	pid_t pid;
 	char c;
 
-	if (pipe(fds) < 0)
+	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_sys(err, errno, "cannot make a pipe");
 	fflush(NULL);
 	pid = fork();

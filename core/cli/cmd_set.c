@@ -4,7 +4,6 @@
  *
  * It turns what was typed into overrides of the lab's topology; lab_change() does the rest.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,29 +15,6 @@
 struct set_options {
 	bool json;
 };
-
-/*
- * "[LAB:]LINK", where LINK may be "NODE:DEV": what is before the first colon is a lab when there is
- * one of that name, else all of it is a link of the only lab.
- */
-static int open_lab(const char *text, struct source *s, const char **link, struct err *err)
-{
-	const char *colon = strchr(text, ':');
-	autofree char *name = colon ? mem_printf("%.*s", (int)(colon - text), text) : NULL;
-	struct err other = ERR_INIT;
-	int rc = source_open_lab(name, s, err);
-
-	*link = colon ? colon + 1 : text;
-	if (rc != -ENOENT || !name)
-		return rc;
-	source_done(s);
-	rc = source_open_lab(NULL, s, &other);
-	if (!rc && link_find(&s->wire, text, &other) >= 0) {
-		*link = text;
-		return 0;
-	}
-	return -err->code;
-}
 
 static json_t *lines_json(struct strbuf *text)
 {
@@ -85,7 +61,7 @@ static int set_run(const struct call *call, struct err *err)
 {
 	struct source s;
 	const char *link;
-	int rc = open_lab(call->argv[0], &s, &link, err);
+	int rc = source_open_link(call->argv[0], &s, &link, err);
 
 	if (!rc)
 		rc = change(call, &s, link, err);

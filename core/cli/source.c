@@ -14,6 +14,7 @@
 #include "core/base/str.h"
 #include "core/cli/data.h"
 #include "core/harness/scenario.h"
+#include "emulator/model/link_set.h"
 
 static int print_problems(struct problems *p)
 {
@@ -168,4 +169,23 @@ int source_open_node(const char *text, struct source *s, int *node, struct err *
 		*node = e ? e->node : -1;
 	}
 	return *node < 0 ? unknown_node(s, name, err) : 0;
+}
+
+int source_open_link(const char *text, struct source *s, const char **link, struct err *err)
+{
+	const char *colon = strchr(text, ':');
+	autofree char *name = colon ? mem_printf("%.*s", (int)(colon - text), text) : NULL;
+	struct err other = ERR_INIT;
+	int rc = source_open_lab(name, s, err);
+
+	*link = colon ? colon + 1 : text;
+	if (rc != -ENOENT || !name)
+		return rc;
+	source_done(s);
+	rc = source_open_lab(NULL, s, &other);
+	if (rc || link_find(&s->wire, text, &other) < 0)
+		return -err->code;
+	*err = ERR_INIT;
+	*link = text;
+	return 0;
 }

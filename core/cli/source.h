@@ -39,4 +39,11 @@ void source_done(struct source *s);
  */
 int source_open_node(const char *text, struct source *s, int *node, struct err *err);
 
+/*
+ * Opens the lab of "[LAB:]LINK", where LINK may be "NODE:DEV": what is before the first colon is a
+ * lab when there is one of that name, else all of it is a link of the only lab. *link, a part of
+ * `text`, is for link_find(), which judges it. `s` as above.
+ */
+int source_open_link(const char *text, struct source *s, const char **link, struct err *err);
+
 #endif

@@ -28,6 +28,7 @@ struct job { /* what happens in one namespace */
 	struct nl_batch batch;
 	struct nft_tx nft;
 	int nft_fd; /* -1: no rule changes */
+	bool back;  /* it puts back what a change did that failed */
 };
 
 struct jobs {
@@ -210,14 +211,20 @@ static int switch_features(struct job *j, bool on, struct err *err)
 	return rc;
 }
 
+/* A relay that has ended took over nothing: there is nothing to put back. */
 static int tell_relays(struct job *j, struct err *err)
 {
 	int rc = 0;
 
 	for (const struct plan_change *c = j->first; c < j->end; c++) {
-		if (rc == 0 && c->kind == PLAN_RELAY)
-			rc = relays_set(c->op->relay.link, c->op->relay.impair[0],
-					c->op->relay.impair[1], err);
+		if (rc || c->kind != PLAN_RELAY)
+			continue;
+		rc = relays_set(c->op->relay.link, c->op->relay.impair[0], c->op->relay.impair[1],
+				err);
+		if (rc == -ESRCH && j->back) {
+			*err = ERR_INIT;
+			rc = 0;
+		}
 	}
 	return rc;
 }
@@ -270,6 +277,7 @@ static int put_back(const struct plan_diff *undo, const struct jobs *done, size_
 	int rc = make_jobs(undo, &jobs, err);
 
 	VEC_FOREACH (j, &jobs.v) {
+		j->back = true;
 		if (rc == 0 && was_touched(done, n, j->first->ns))
 			rc = run_job(j, err);
 	}

@@ -128,6 +128,9 @@ relay_pid=$(on a sh -c 'for p in /proc/[0-9]*; do
 on a kill -9 "$relay_pid"
 fails_with 1 "a relay that was killed is a difference from the plan" vpclab check "$lab"
 has "check names it" "$output" "relay of a-b"
+fails_with 1 "it cannot be set" vpclab set "$lab:a-b" delay=3ms
+has "set says why" "$output" "has ended"
+hasnt "a set that failed leaves nothing half-way" "$output$(vpclab check "$lab")" "puts the lab right"
 log=$(find /run/vpclab "${XDG_RUNTIME_DIR:-/run/vpclab}" -path "*/$lab/log" 2>/dev/null | head -n 1)
 # The supervisor collects it in its own time.
 timeout 10 sh -c 'until grep -q "relay of a-b was killed" "$1"; do sleep 0.1; done' sh "$log"

@@ -101,16 +101,16 @@ int file_read_fd(int fd, const char *name, char **text, size_t *len, struct err 
 	return 0;
 }
 
-static int write_all(int fd, const char *text, size_t len)
+int file_write_fd(int fd, const void *data, size_t len)
 {
-	while (len) {
-		ssize_t n = write(fd, text, len);
+	for (const char *at = data; len;) {
+		ssize_t n = write(fd, at, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		text += n;
+		at += n;
 		len -= (size_t)n;
 	}
 	return 0;
@@ -120,7 +120,7 @@ static int write_all(int fd, const char *text, size_t len)
 static int write_in_place(const char *path, const char *text, size_t len, struct err *err)
 {
 	autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int rc = fd < 0 ? -errno : write_all(fd, text, len);
+	int rc = fd < 0 ? -errno : file_write_fd(fd, text, len);
 
 	return rc ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
 }
@@ -147,7 +147,7 @@ static int replace(const char *path, const char *text, size_t len)
 
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, text, len);
+	rc = file_write_fd(fd, text, len);
 	if (!rc && fsync(fd) < 0)
 		rc = -errno;
 	if (close(fd) < 0 && !rc)

@@ -16,6 +16,9 @@ int file_read_fd(int fd, const char *name, char **text, size_t *len, struct err 
 /* Writes a file by a temporary name, fsync and rename: whole or not at all. */
 int file_write(const char *path, const char *text, size_t len, struct err *err);
 
+/* All of it to a descriptor, whatever that is: pipe, socket, file. 0 or a negative errno. */
+int file_write_fd(int fd, const void *data, size_t len);
+
 int file_mkdirs(const char *path, struct err *err); /* like mkdir -p, mode 0777 & ~umask */
 
 #endif

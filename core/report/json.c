@@ -12,21 +12,12 @@
 #include <string.h>
 
 #include "core/harness/verdict.h"
+#include "core/report/nullable.h"
 #include "core/report/proofs.h"
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *text(const char *s)
-{
-	return s ? json_string(s) : json_null();
-}
 
 static void set_text(json_t *o, const char *key, const char *s)
 {
-	json_object_set_new(o, key, text(s));
+	json_object_set_new(o, key, nullable_text(s));
 }
 
 static void set_int(json_t *o, const char *key, int64_t v)
@@ -36,7 +27,7 @@ static void set_int(json_t *o, const char *key, int64_t v)
 
 static void set_number(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, number(v));
+	json_object_set_new(o, key, nullable_number(v));
 }
 
 /* "p50" of nanoseconds is "p50_ns"; a name that ends in its unit already keeps it. */

@@ -9,6 +9,7 @@
 
 #include "core/base/units.h"
 #include "core/harness/verdict.h"
+#include "core/report/nullable.h"
 #include "core/report/terminal.h"
 #include "core/report/text.h"
 
@@ -179,36 +180,28 @@ void proofs_describe(const struct proof *p, struct strbuf *out)
 		strbuf_addf(out, "; %s", p->why);
 }
 
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *text(const char *s)
-{
-	return s ? json_string(s) : json_null();
-}
-
 static json_t *one_json(const struct proof *p)
 {
 	double diff = p->got - p->asked;
 	json_t *o = json_object();
 
-	json_object_set_new(o, "link", text(p->link));
-	json_object_set_new(o, "direction", text(p->direction));
-	json_object_set_new(o, "what", text(p->what));
-	json_object_set_new(o, "asked", number(p->asked));
-	json_object_set_new(o, "got", number(p->got));
-	json_object_set_new(o, "unit", text(proof_unit_name(p->unit)));
-	json_object_set_new(o, "basis", text(p->has_basis ? wire_basis_name(p->basis) : NULL));
-	json_object_set_new(o, "error_share", number(p->asked != 0 ? diff / p->asked : NAN));
-	json_object_set_new(o, "error_absolute", number(diff));
-	json_object_set_new(o, "tolerance", number(p->tolerance));
-	json_object_set_new(o, "tolerance_is", text(p->absolute ? "absolute" : "share"));
+	json_object_set_new(o, "link", nullable_text(p->link));
+	json_object_set_new(o, "direction", nullable_text(p->direction));
+	json_object_set_new(o, "what", nullable_text(p->what));
+	json_object_set_new(o, "asked", nullable_number(p->asked));
+	json_object_set_new(o, "got", nullable_number(p->got));
+	json_object_set_new(o, "unit", nullable_text(proof_unit_name(p->unit)));
+	json_object_set_new(o, "basis",
+			    nullable_text(p->has_basis ? wire_basis_name(p->basis) : NULL));
+	json_object_set_new(o, "error_share",
+			    nullable_number(p->asked != 0 ? diff / p->asked : NAN));
+	json_object_set_new(o, "error_absolute", nullable_number(diff));
+	json_object_set_new(o, "tolerance", nullable_number(p->tolerance));
+	json_object_set_new(o, "tolerance_is", nullable_text(p->absolute ? "absolute" : "share"));
 	json_object_set_new(o, "tries", json_integer(p->tries));
-	json_object_set_new(o, "engine", text(p->engine));
-	json_object_set_new(o, "verdict", text(verdict_name(p->verdict)));
-	json_object_set_new(o, "why", text(p->why));
+	json_object_set_new(o, "engine", nullable_text(p->engine));
+	json_object_set_new(o, "verdict", nullable_text(verdict_name(p->verdict)));
+	json_object_set_new(o, "why", nullable_text(p->why));
 	return o;
 }
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/file.h"
 #include "core/base/mem.h"
 #include "core/base/units.h"
 #include "emulator/lab/frames_packet.h"
@@ -357,19 +358,6 @@ static void count_overrun(struct lane *l)
 		l->log->overrun = stats.tp_drops;
 }
 
-static int write_all(int fd, const void *data, size_t len)
-{
-	for (const char *at = data; len;) {
-		ssize_t n = write(fd, at, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		at += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 static int answer(const struct work *w, int out_fd, struct err *err)
 {
 	for (size_t i = 0; i < w->spec->n; i++) {
@@ -379,13 +367,14 @@ static int answer(const struct work *w, int out_fd, struct err *err)
 					   .foreign = log->foreign,
 					   .refused = log->refused,
 					   .overrun = log->overrun};
-		int rc = write_all(out_fd, &head, sizeof(head));
+		int rc = file_write_fd(out_fd, &head, sizeof(head));
 
 		if (!rc)
-			rc = write_all(out_fd, log->sent_ns, log->n_sent * sizeof(*log->sent_ns));
+			rc = file_write_fd(out_fd, log->sent_ns,
+					   log->n_sent * sizeof(*log->sent_ns));
 		if (!rc)
-			rc = write_all(out_fd, log->arrivals,
-				       log->n_arrivals * sizeof(*log->arrivals));
+			rc = file_write_fd(out_fd, log->arrivals,
+					   log->n_arrivals * sizeof(*log->arrivals));
 		if (rc)
 			return err_sys(err, -rc, "cannot answer");
 	}

@@ -11,26 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/mem.h"
 
 #define MSG_MAX (256u * 1024 * 1024) /* a topology and its choices are far smaller */
-
-static int write_all(int fd, const void *data, size_t len)
-{
-	const char *p = data;
-
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
 
 static int read_all(int fd, void *data, size_t len)
 {
@@ -57,8 +41,8 @@ int msg_send(int fd, const json_t *m)
 
 	if (!text)
 		return -EINVAL;
-	rc = write_all(fd, &len, sizeof(len));
-	return rc ? rc : write_all(fd, text, len);
+	rc = file_write_fd(fd, &len, sizeof(len));
+	return rc ? rc : file_write_fd(fd, text, len);
 }
 
 int msg_recv(int fd, json_t **m)

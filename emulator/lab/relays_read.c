@@ -5,26 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/mem.h"
 #include "emulator/lab/relays.h"
 
 #define LATE_SHARE 100 /* more than one in so many is too much */
 
-static int write_all(int fd, const void *data, size_t len, struct err *err)
+static int write_out(int fd, const void *data, size_t len, struct err *err)
 {
-	const char *p = data;
+	int rc = file_write_fd(fd, data, len);
 
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(err, errno, "cannot write out of the lab");
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	return rc ? err_sys(err, -rc, "cannot write out of the lab") : 0;
 }
 
 /* Inside the lab. One that has ended is told as that, one that was never there is an error. */
@@ -56,7 +47,7 @@ static int read_inside(void *arg, int out_fd, struct err *err)
 			rc = read_one(l->name, all, err);
 	if (!rc) {
 		text = json_dumps(all, JSON_COMPACT);
-		rc = write_all(out_fd, text, strlen(text), err);
+		rc = write_out(out_fd, text, strlen(text), err);
 	}
 	json_decref(all);
 	return rc;
@@ -92,7 +83,7 @@ static int fates_inside(void *arg, int out_fd, struct err *err)
 	autostr struct strbuf bytes = {0};
 	int rc = relays_log(arg, &bytes, err);
 
-	return rc ? rc : write_all(out_fd, bytes.s, bytes.len, err);
+	return rc ? rc : write_out(out_fd, bytes.s, bytes.len, err);
 }
 
 int relays_fates(const struct lab *lab, const char *link, char **bytes, size_t *len,

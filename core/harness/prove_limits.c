@@ -180,23 +180,24 @@ static int prove_base(struct prover *p, const struct way *way, struct err *err)
 	return prove_limit(p, way, 1, &limit, proof, err);
 }
 
+/* Of a long credit the probe of the burst rate uses little, and that of the base rate would use up
+ * all. */
 static int prove_credit(struct prover *p, const struct way *way, struct err *err)
 {
 	const struct wire_rate *rate = &way->shape->rate;
 	double refill_s = (double)(rate->burst_bps - rate->bps) * (double)rate->credit_ns / 1e9 /
 			  (double)rate->bps;
 	struct proof *proof;
-	int r;
+	int r = p->o->quick ? 0 : prove_burst(p, way, err);
 
+	if (r)
+		return r;
 	if (p->o->quick || rate->credit_ns > CREDIT_MOST_NS) {
 		proof = new_rate(p, way, "base rate", (double)rate->bps);
 		prove_skip(proof, p, "it would use up a credit that takes %.0f s to come back",
 			   refill_s);
 		return 0;
 	}
-	r = prove_burst(p, way, err);
-	if (r)
-		return r;
 	r = prove_base(p, way, err);
 	proof = &p->out->list.v[p->out->list.n - 1];
 	if (!r && !proof->why)

@@ -55,6 +55,37 @@ static void add_row(struct columns *c, const struct fatelog_record *r, int direc
 	columns_add(c, strbuf_text(&packet));
 }
 
+/* The sums of a direction's log, whatever part of it is printed: "a→b: 120 packets: 118 passed,
+ * 2 lost (loss)". */
+static void add_sums(const struct fatelog_view *v, int direction, struct strbuf *out)
+{
+	uint64_t n = v->head->dir[direction].n, passed = 0, copies = 0, causes[FATE_CAUSES] = {0};
+
+	for (uint64_t i = 0; i < n; i++) {
+		const struct fatelog_record *r = &v->records[direction][i];
+
+		passed += r->departure_ns != 0;
+		copies += (r->flags & FATELOG_COPY) != 0;
+		if (r->cause > FATE_PASS && r->cause < FATE_CAUSES)
+			causes[r->cause]++;
+	}
+	strbuf_addf(out, "%s: %llu packets", direction == RELAY_AB ? "a→b" : "b→a",
+		    (unsigned long long)(n - copies));
+	if (copies)
+		strbuf_addf(out, " and %llu copies", (unsigned long long)copies);
+	strbuf_addf(out, ": %llu passed", (unsigned long long)passed);
+	for (int c = FATE_PASS + 1; c < FATE_CAUSES; c++) {
+		if (!causes[c])
+			continue;
+		strbuf_addf(out, ", %llu lost (%s)", (unsigned long long)causes[c],
+			    fate_cause_name(c));
+		passed += causes[c];
+	}
+	if (passed < n)
+		strbuf_addf(out, ", %llu wait", (unsigned long long)(n - passed));
+	strbuf_addc(out, '\n');
+}
+
 /* What was not logged is told: the table would else look complete. */
 static void add_rest(const struct fatelog_view *v, struct strbuf *out)
 {
@@ -67,8 +98,8 @@ static void add_rest(const struct fatelog_view *v, struct strbuf *out)
 
 static void print_table(const struct fatelog_view *v, const struct fate_options *o)
 {
-	static const char *const head[] = {"packet", "way",  "arrival", "departure",
-					   "bytes",  "fate", "why",	"what"};
+	static const char *const head[] = {"packet", "way",  "arrival, s", "departure, s",
+					   "bytes",  "fate", "why",	   "what"};
 	size_t at[RELAY_DIRECTIONS] = {0};
 	const struct fatelog_record *r;
 	autostr struct strbuf text = {0};
@@ -85,6 +116,9 @@ static void print_table(const struct fatelog_view *v, const struct fate_options 
 	}
 	columns_print(&c, "", &text);
 	columns_done(&c);
+	strbuf_addc(&text, '\n');
+	for (d = 0; d < RELAY_DIRECTIONS; d++)
+		add_sums(v, d, &text);
 	add_rest(v, &text);
 	print_text(&text);
 }
@@ -166,7 +200,8 @@ const struct command cmd_fate = {
 	"vpclab set. Of the first 200,000 packets each way it tells when they came and left, and\n"
 	"what was done to them: lost (black_hole, flap, loss, queue, oversize, send), corrupted,\n"
 	"duplicated (the copy has a line of its own), reordered, late (by more than 0.5 ms after\n"
-	"they were due).\n"
+	"they were due). Sums stand at the end. Probes of --prove are packets of the link too;\n"
+	"times count from the first packet.\n"
 	"\n"
 	"The capture has the first 64 bytes of each packet as it came, and opens in Wireshark:\n"
 	"add the column frame.comment.",

@@ -87,6 +87,11 @@ arrangements() {
 	follows "$who: a black hole" "$name-m:a" d udp_stream --size 1200
 	cause "$who: a black hole" black_hole "relay a-d"
 	follows "$who: the ends' first words are still on the way" "$name-m:a" e udp_stream -r 10mbit
+	local n
+	n=$("${program[@]}" inspect "$name-m" --json | jq '.account.links[] |
+		select(.name == "a-e" and .direction == "ab") | .entered_packets')
+	has "$who: fate sums up its log" "$("${program[@]}" fate "$name-m:a-e" -n 1)" \
+		"a→b: $n packets: $n passed"
 	follows "$who: TCP through the relay" "$name-m:a" d tcp_rr
 	closes "$who: machines" "$name-m"
 	"${program[@]}" down "$name-m" >/dev/null 2>&1

@@ -138,7 +138,7 @@ check: tests
 	@tests/run -b $(BUILD)
 
 .PHONY: check-unit check-lab
-check-unit: $(TEST_BIN)
+check-unit: $(PROGRAM) $(TEST_BIN)
 	@tests/run -b $(BUILD) unit kernel corpus
 check-lab: all
 	@tests/run -b $(BUILD) lab

@@ -214,7 +214,7 @@ is "measure: an early TERM" $? 3
 has "measure: an early TERM: says so" "$(<"$work/measure.txt")" interrupted
 lab_down
 lab_up machines topologies/dumbbell.yaml
-words=$(sed 's/^[^:]*: //; s/ up in .*//' <<<"$output")
+words=$(sed '1!d; s/^[^:]*: //; s/ up in .*//' <<<"$output")
 lab_down
 cat >"$work/machines.yaml" <<YAML
 version: 1

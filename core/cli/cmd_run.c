@@ -294,14 +294,18 @@ const struct command cmd_run = {
     .min_operands = 1,
     .max_operands = -1,
     .description =
-	"Builds the lab of each SCENARIO, runs its measurements on every path until their\n"
-	"confidence intervals are narrow enough, judges its expectations, and prints a table.\n"
+	"Builds the lab of each SCENARIO, proves its links by short probes, runs its measurements\n"
+	"on every path until their confidence intervals are narrow enough, judges its "
+	"expectations,\n"
+	"and prints a table.\n"
 	"report.json has everything that was found, junit.xml a test case for each expectation.\n"
 	"\n"
-	"The exit status is 0 when all expectations hold, 1 when one does not or something could\n"
-	"not be measured, and 3 when the machine was the limit or two truths disagree, so that\n"
-	"nothing can be said. Progress goes to standard error. Ctrl-C takes the lab down and "
-	"reports what was measured so far.",
+	"The exit status is 0 when all expectations hold, 1 when one does not, a link is not what\n"
+	"it says, or something could not be measured, and 3 when the machine was the limit, also "
+	"of\n"
+	"the proof of a link, or two truths disagree, so that nothing can be said. Progress goes "
+	"to\n"
+	"standard error. Ctrl-C takes the lab down and reports what was measured so far.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct run_command_options),

@@ -123,18 +123,29 @@ static int finish_up(const struct up_options *o, const struct lab *lab, const st
 	return ret ? ret : status;
 }
 
-/* What has been changed since is what it should be now. */
-static int prove_running(const struct up_options *o, const struct lab *lab, struct err *err)
+/* One that is up. What has been changed since is what it should be now. */
+static int finish_running(const struct up_options *o, const struct lab *lab, struct err *err)
 {
 	struct proofs proofs = {0};
-	int ret = proving_run(lab, NULL, o->quiet, &proofs, err);
+	int ret = 0, status = EXIT_PASS;
 
-	if (!ret) {
+	if (!o->json)
+		printf("%s: already up\n", lab_name(lab));
+	if (o->prove)
+		ret = proving_run(lab, NULL, o->quiet, &proofs, err);
+	if (!ret && o->prove)
+		status = proving_status(&proofs);
+	if (!ret && o->json) {
+		json_t *j = json_pack("{s:s, s:b}", "name", lab_name(lab), "already_up", 1);
+
+		if (o->prove)
+			proving_json(j, &proofs);
+		print_json(j);
+	} else if (!ret && o->prove) {
 		proving_print(lab, &proofs);
-		ret = proving_status(&proofs);
 	}
 	proofs_done(&proofs);
-	return ret;
+	return ret ? ret : status;
 }
 
 /* Are the other files of the topology those that the lab was made with? */
@@ -179,8 +190,7 @@ static int already_up(const struct source *s, const struct lab_up_options *o,
 				 "a lab '%s' of another topology is up; take it down (vpclab down "
 				 "%s) or choose another name (--name)",
 				 name, name);
-	printf("%s: already up\n", name);
-	ret = up->prove ? prove_running(up, lab, err) : EXIT_PASS;
+	ret = finish_running(up, lab, err);
 	lab_close(lab);
 	return ret;
 }

@@ -149,6 +149,7 @@ if lab_up cli zstack; then
 	has "up says what to do next" "$output" "vpclab exec $lab:client -- …"
 	passes "up again is no error" vpclab up zstack --name "$lab"
 	has "up again says so" "$output" "already up"
+	json "up again --json" vpclab up zstack --name "$lab" --json
 	fails_with 2 "another topology under the name" vpclab up flat --name "$lab"
 	has "another topology: what to do" "$output" "vpclab down $lab"
 	passes "ls" vpclab ls

@@ -96,15 +96,11 @@ static void add_found(double found, double low, double high, struct strbuf *out)
 
 static void print_predicted(const struct measurement *m, struct strbuf *out)
 {
-	static const char *const limit_words[] = {
-	    [LIMIT_RATE] = "",	      [LIMIT_PACKETS] = "",	   [LIMIT_QUEUE] = " a queue",
-	    [LIMIT_FLOW] = " a flow", [LIMIT_TRACE] = " by trace", [LIMIT_SENDER] = "",
-	};
 	const struct truth_predicted *p = &m->predicted;
 	bool packets = m->spec.engine.test == TEST_UDP_STREAM;
 	double found = packets ? m->sample.engine.pps : m->sample.engine.goodput_bps;
 	enum metric_unit unit = packets ? METRIC_PPS : METRIC_BPS;
-	char a[64], b[64], c[64];
+	char a[64], b[64];
 
 	if (!p->known) {
 		if (p->unknown[0])
@@ -115,18 +111,13 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
-	if (p->limit == LIMIT_SENDER)
-		units_format_rate(c, sizeof(c), (double)p->rate_bps);
-	else if (p->limit_packets)
-		units_format_pps(c, sizeof(c), p->limit_value);
-	else
-		units_format_rate(c, sizeof(c), p->limit_value);
 	strbuf_addf(out, "  %-16s %s", "predicted", a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
 	add_found(found, packets ? p->low_pps : p->low_bps, packets ? p->high_pps : p->high_bps,
 		  out);
-	strbuf_addf(out, ": %s, %s%s", p->link, c, limit_words[p->limit]);
+	strbuf_add(out, ": ");
+	truth_limit_text(p, out);
 	if (p->charged_bytes)
 		strbuf_addf(out, " %s, %lld of %lld bytes", wire_basis_name(p->basis),
 			    (long long)p->payload_bytes, (long long)p->charged_bytes);

@@ -141,6 +141,23 @@ static void compare_claim(const struct truth_claim *claim, struct truth_counted 
 			 (long long)out->payload_bytes, (long long)claim->bytes);
 }
 
+void truth_limit_text(const struct truth_predicted *p, struct strbuf *out)
+{
+	static const char *const words[] = {
+	    [LIMIT_RATE] = "",	      [LIMIT_PACKETS] = "",	   [LIMIT_QUEUE] = " a queue",
+	    [LIMIT_FLOW] = " a flow", [LIMIT_TRACE] = " by trace", [LIMIT_SENDER] = "",
+	};
+	char value[64];
+
+	if (p->limit == LIMIT_SENDER)
+		units_format_rate(value, sizeof(value), (double)p->rate_bps);
+	else if (p->limit_packets)
+		units_format_pps(value, sizeof(value), p->limit_value);
+	else
+		units_format_rate(value, sizeof(value), p->limit_value);
+	strbuf_addf(out, "%s, %s%s", p->link, value, words[p->limit]);
+}
+
 void truth_count(const struct truth_traffic *t, const struct truth_counts *whole,
 		 const struct truth_counts *window, const struct truth_claim *claim,
 		 struct truth_counted *out)

@@ -10,6 +10,7 @@
 #ifndef VPCLAB_HARNESS_TRUTH_H
 #define VPCLAB_HARNESS_TRUTH_H
 
+#include "core/base/str.h"
 #include "emulator/model/path.h"
 
 struct truth_traffic {
@@ -60,6 +61,9 @@ struct truth_predicted {
 /* A rate of the model at the full size of what it models: undoes `scale`. */
 double truth_full_size(const struct truth_predicted *p, double rate);
 bool truth_scaled(const struct truth_predicted *p);
+
+/* Adds "client vNIC, 50 Mbit/s a queue": which link limits a known prediction, and what of it. */
+void truth_limit_text(const struct truth_predicted *p, struct strbuf *out);
 
 /* Of the IP header alone, and from the IP header to the payload; in bytes. */
 int truth_ip_header(const struct truth_traffic *t);

@@ -458,6 +458,55 @@ static void print_source(const struct run_result *r, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
+/* By one link alone: what is a range has a sentence of its own. */
+static bool is_limited(const struct run_result *r, const struct run_cell *c)
+{
+	const struct truth_predicted *p = &c->predicted;
+
+	return p->known && p->link[0] && !p->assumption && p->limit != LIMIT_SENDER &&
+	       !r->scenario->measures.v[c->measure].unshaped;
+}
+
+/* The cells that `text` limits, from the first on; false when one before `from` was of them. */
+static bool add_limited(const struct run_result *r, size_t from, const char *text,
+			struct strbuf *out)
+{
+	for (size_t i = 0; i < r->cells.n; i++) {
+		const struct run_cell *c = &r->cells.v[i];
+		autostr struct strbuf own = {0};
+
+		if (!is_limited(r, c))
+			continue;
+		truth_limit_text(&c->predicted, &own);
+		if (!str_eq(strbuf_text(&own), text))
+			continue;
+		if (i < from)
+			return false;
+		strbuf_addf(out, "%s%s of %s", i == from ? ": " : ", ",
+			    r->scenario->measures.v[c->measure].name,
+			    r->scenario->paths.v[c->path].name);
+	}
+	return true;
+}
+
+/* Which limit each prediction comes from, one line a limit. */
+static void print_limits(const struct run_result *r, struct strbuf *out)
+{
+	for (size_t i = 0; i < r->cells.n; i++) {
+		autostr struct strbuf text = {0}, cells = {0};
+
+		if (!is_limited(r, &r->cells.v[i]))
+			continue;
+		truth_limit_text(&r->cells.v[i].predicted, &text);
+		if (!add_limited(r, i, strbuf_text(&text), &cells))
+			continue;
+		strbuf_add(&text, strbuf_text(&cells));
+		begin(out, "limited by");
+		text_wrap(out, strbuf_text(&text), LABEL + 2, LABEL + 2);
+		strbuf_addc(out, '\n');
+	}
+}
+
 static void print_assumption(const struct run_result *r, struct strbuf *out)
 {
 	VEC_FOREACH (c, &r->cells) {
@@ -491,6 +540,7 @@ void terminal_print(const struct run_result *r, bool color, struct strbuf *out)
 	strbuf_addc(out, '\n');
 	print_errors(r, out);
 	print_source(r, out);
+	print_limits(r, out);
 	print_assumption(r, out);
 	for (size_t i = 0; i < s->compare_with.n && s->compare_base >= 0; i++)
 		print_overheads_of(r, s->compare_with.v[i], i == 0, out);

@@ -125,7 +125,8 @@ static void bed_init(struct bed *b)
 					      .payload_bytes = 1448,
 					      .charged_bytes = 1538,
 					      .link = "h1 uplink",
-					      .rate_bps = 1000000000};
+					      .rate_bps = 1000000000,
+					      .limit_value = 1e9};
 	}
 	struct truth_predicted *vpc = &result_cell(&b->r, 0, 2)->predicted;
 	vpc->goodput_bps = vpc->low_bps = 883.1e6;

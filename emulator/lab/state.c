@@ -194,7 +194,9 @@ int state_options(const json_t *state, struct compile_options *o, struct err *er
 			&unshaped, "machine", "slip_ns", &slip, "exact_max_bps", &exact,
 			"ovs_kernel", &kernel, "ovs_tun", &tun, "netem", &netem, "police", &police,
 			"vlan", &vlan))
-		return err_fail(err, EPROTO, "the lab's state does not say how it was compiled");
+		return err_fail(err, EPROTO,
+				"the lab's state does not say how it was compiled: another "
+				"version of vpclab made it");
 	*o = (struct compile_options){
 	    .unshaped = unshaped,
 	    .machine = {.slip_ns = slip,

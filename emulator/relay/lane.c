@@ -10,10 +10,11 @@
 #include "core/base/clock.h"
 #include "emulator/relay/frame.h"
 
-#define RING_SHARE 16 /* of the memory for packets: what the ring in front of it has */
-#define RING_LEAST ((size_t)256 << 10)
-#define MAC_BYTES  12
-#define TAG_BYTES  4
+#define RING_SHARE    16 /* of the memory for packets: what the ring in front of it has */
+#define RING_LEAST    ((size_t)256 << 10)
+#define POOL_QUARTERS 9 /* blocks are powers of two: so much for what is promised to packets */
+#define MAC_BYTES     12
+#define TAG_BYTES     4
 
 struct packet {
 	struct packet *next; /* in the list of those held */
@@ -37,7 +38,8 @@ int lane_open(struct lane *l, int direction, const struct relay_spec *s, struct 
 	*l = (struct lane){.direction = direction, .in.fd = -1, .log = log};
 	l->held_end = &l->held;
 	l->stats = mem_zalloc(sizeof(*l->stats));
-	rc = pool_init(&l->pool, bytes, err);
+	l->most_bytes = (int64_t)bytes;
+	rc = pool_init(&l->pool, bytes / 4 * POOL_QUARTERS, err);
 	if (!rc)
 		rc = queue_init(&l->queue, pool_blocks(&l->pool), err);
 	if (!rc)
@@ -159,7 +161,8 @@ static struct packet *hold(struct lane *l, const struct port_frame *f)
 	size_t bytes = sizeof(struct packet) + f->len + TAG_BYTES;
 	struct packet *p;
 
-	if (l->stats->waiting_packets == (int64_t)l->queue.max)
+	if (l->stats->waiting_packets == (int64_t)l->queue.max ||
+	    l->stats->waiting_bytes + (int64_t)f->len > l->most_bytes)
 		return NULL;
 	p = pool_get(&l->pool, bytes);
 	if (!p)

@@ -43,6 +43,7 @@ struct lane {
 	struct port_in in;
 	struct port_out out;
 	struct pool pool;
+	int64_t most_bytes; /* of frames that wait */
 	struct queue queue;
 	struct fate fate;
 	struct trace *trace;		 /* NULL: none */

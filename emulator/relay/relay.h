@@ -37,7 +37,8 @@ struct relay_direction {
 struct relay_spec {
 	const char *name; /* of the link */
 	struct relay_direction dir[RELAY_DIRECTIONS];
-	int64_t memory_bytes; /* of packets that wait, a direction; 0: RELAY_MEMORY_BYTES */
+	int64_t memory_bytes; /* of frames that wait, a direction, and up to 9/4 of it is taken;
+			       * 0: RELAY_MEMORY_BYTES */
 	int64_t fates_max;    /* records of the fate log, a direction; 0: none */
 };
 

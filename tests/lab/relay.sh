@@ -149,6 +149,18 @@ fails_with 1 "a relay whose device went is a difference" vpclab check "$lab"
 has "check says why it ended" "$output" "relay of a-b has ended: a device"
 lab_down
 
+# --- 64 MiB of packets have room, whatever their size; that is what a topology may ask for
+topology "$work/room.yaml" "delay: 50s" "mtu: 9000"
+lab_up room "$work/room.yaml" || finish
+on a ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:01 dev eth0
+on a bash -c 'exec 3>/dev/udp/10.9.0.2/9; b=$(printf "%08900d" 0)
+	for ((i = 0; i < 20000; i++)); do printf %s "$b" >&3; ((i % 100)) || sleep 0.002; done'
+waiting=$(vpclab inspect "$lab" --json |
+	jq '[.. | objects | select(has("waiting_bytes")) | .waiting_bytes] | max')
+tap_result "full memory: 64 MiB wait" "$([ "$waiting" -gt 67000000 ] &&
+	[ "$waiting" -le $((64 << 20)) ] || echo "waiting: $waiting bytes")"
+lab_down
+
 # --- words for what cannot be
 topology "$work/plain.yaml" ""
 sed -i '/via/d' "$work/plain.yaml"

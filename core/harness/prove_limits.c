@@ -76,10 +76,10 @@ static double asked_of_many(const struct wire_shape *s)
 	return least_of((double)s->rate.bps, (double)s->queues.bps_each * s->queues.count);
 }
 
-static double asked_of_one(const struct wire_shape *s)
+/* With `bps` for all. */
+static double asked_of_one(const struct wire_shape *s, int64_t bps)
 {
-	return least_of(least_of((double)s->queues.bps_each, (double)s->flow_bps),
-			(double)s->rate.bps);
+	return least_of(least_of((double)s->queues.bps_each, (double)s->flow_bps), (double)bps);
 }
 
 static void init_rate(const struct prover *p, const struct way *way, double bps,
@@ -134,20 +134,22 @@ static int prove_many(struct prover *p, const struct way *way, struct err *err)
 	return prove_limit(p, way, 1, &limit, proof, err);
 }
 
-static int prove_one(struct prover *p, const struct way *way, struct err *err)
-{
-	struct proof *proof = new_rate(p, way, "rate of one flow", asked_of_one(way->shape));
-	struct limit limit;
+/* ---- credit ---- */
 
-	init_rate(p, way, proof->asked, &limit);
-	if (packets_come_first(way, &limit, true)) {
-		prove_skip(proof, p, "the cap of packets is reached before it");
-		return 0;
-	}
-	return prove_limit(p, way, 1, &limit, proof, err);
+/* What lasts for longer is not used up, and so there is some for the probes after it. */
+static bool credit_stays(const struct prover *p, const struct wire_rate *rate)
+{
+	return p->o->quick || rate->credit_ns > CREDIT_MOST_NS;
 }
 
-/* ---- credit ---- */
+/* A part of the credit, once: there is less of it then. */
+static void use_credit(const struct wire_rate *rate, struct limit *limit)
+{
+	limit->window_ns = (int64_t)((double)rate->credit_ns * BURST_SHARE);
+	if (limit->window_ns > BURST_MOST_NS)
+		limit->window_ns = BURST_MOST_NS;
+	limit->once = true;
+}
 
 static int prove_burst(struct prover *p, const struct way *way, struct err *err)
 {
@@ -157,10 +159,7 @@ static int prove_burst(struct prover *p, const struct way *way, struct err *err)
 
 	init_rate(p, way, proof->asked, &limit);
 	limit.flows = told_apart(way->shape) ? MANY_FLOWS : 1;
-	limit.window_ns = (int64_t)((double)rate->credit_ns * BURST_SHARE);
-	if (limit.window_ns > BURST_MOST_NS)
-		limit.window_ns = BURST_MOST_NS;
-	limit.once = true; /* there is less credit then */
+	use_credit(rate, &limit);
 	return prove_limit(p, way, 1, &limit, proof, err);
 }
 
@@ -192,7 +191,7 @@ static int prove_credit(struct prover *p, const struct way *way, struct err *err
 
 	if (r)
 		return r;
-	if (p->o->quick || rate->credit_ns > CREDIT_MOST_NS) {
+	if (credit_stays(p, rate)) {
 		proof = new_rate(p, way, "base rate", (double)rate->bps);
 		prove_skip(proof, p, "it would use up a credit that takes %.0f s to come back",
 			   refill_s);
@@ -214,7 +213,7 @@ static int prove_packets(struct prover *p, const struct way *way, bool one_flow,
 	const struct wire_shape *s = way->shape;
 	double each = (double)s->queues.pps_each;
 	double asked = least_of((double)s->pps.pps, one_flow ? each : each * s->queues.count);
-	double bps = one_flow ? asked_of_one(s) : asked_of_many(s);
+	double bps = one_flow ? asked_of_one(s, s->rate.bps) : asked_of_many(s);
 	struct limit limit = {.packets = true,
 			      .per_s = asked,
 			      .saved = bucket_packets(p, &s->pps, asked),
@@ -235,6 +234,27 @@ static int prove_packets(struct prover *p, const struct way *way, bool one_flow,
 	if (bps > 0 &&
 	    asked * (double)truth_charged(s->rate.basis, FRAMES_IP_LEAST, 0) * 8 * OVER > bps) {
 		prove_skip(proof, p, "the rate is reached before it");
+		return 0;
+	}
+	return prove_limit(p, way, 1, &limit, proof, err);
+}
+
+/* ---- one flow ---- */
+
+static int prove_one(struct prover *p, const struct way *way, struct err *err)
+{
+	const struct wire_rate *rate = &way->shape->rate;
+	bool credit = rate->burst_bps > rate->bps && credit_stays(p, rate);
+	struct proof *proof =
+	    new_rate(p, way, "rate of one flow",
+		     asked_of_one(way->shape, credit ? rate->burst_bps : rate->bps));
+	struct limit limit;
+
+	init_rate(p, way, proof->asked, &limit);
+	if (credit)
+		use_credit(rate, &limit);
+	if (packets_come_first(way, &limit, true)) {
+		prove_skip(proof, p, "the cap of packets is reached before it");
 		return 0;
 	}
 	return prove_limit(p, way, 1, &limit, proof, err);

@@ -60,6 +60,11 @@ static int unknown_provider(const char *provider, const struct share_names *all,
 
 	VEC_FOREACH (name, &all->list)
 		strbuf_addf(&names, "%s%s", names.len ? ", " : "", *name);
+	if (!all->list.n) {
+		err_input(err, "there are no profiles beside this program, neither installed ones "
+			       "(../share/vpclab) nor those of the sources (../topologies)");
+		return -ENOENT;
+	}
 	err_input(err,
 		  near ? "there are no profiles of '%s'; did you mean '%s'?"
 		       : "there are no profiles of '%s'; there are those of %s",

@@ -141,6 +141,7 @@ static void add(struct arena *arena, struct losses *out, const struct loss *l)
 	*to = *l;
 	to->cause = arena_strdup(arena, l->cause);
 	to->where = arena_strdup(arena, l->where);
+	to->link = l->link ? arena_strdup(arena, l->link) : NULL; /* the lab's model goes before */
 }
 
 static void add_direction(const struct losses_at *at, const struct crossing *x,

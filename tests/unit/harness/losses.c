@@ -69,6 +69,10 @@ static void expect(struct bed *b, int64_t unexplained, const char *words)
 	losses_describe(&b->l, &text);
 	assert_int_equal(b->l.unexplained, unexplained);
 	assert_string_equal(strbuf_text(&text), words);
+	/* Results outlive the lab's model, so they have no text of it. */
+	VEC_FOREACH (l, &b->l.list)
+		VEC_FOREACH (of, &b->at.wire->links)
+			assert_ptr_not_equal(l->link, of->name);
 }
 
 static void test_closes(void **state)

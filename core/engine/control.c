@@ -43,6 +43,9 @@ int control_fill(struct control *c, struct err *err)
 		c->buf = mem_realloc(c->buf, c->cap);
 	}
 	ssize_t n = read(c->in, c->buf + c->len, c->cap - c->len);
+	/* A socket says so when the other end closed it without having read all that we wrote. */
+	if (n < 0 && errno == ECONNRESET)
+		n = 0;
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN
 			   ? 0

@@ -78,8 +78,14 @@ static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct er
 	json_t *sent = json_object_get(m, "sent");
 	if (side != PAIR_CLIENT || !sent || p->ended[PAIR_SERVER])
 		return 0;
-	return control_send(&p->ctl[PAIR_SERVER],
-			    json_pack("{s:s,s:O}", "type", "sent", "packets", sent), err);
+	/* A server that was told to stop may have answered and gone: its result is yet to be read.
+	 */
+	int r = control_send(&p->ctl[PAIR_SERVER],
+			     json_pack("{s:s,s:O}", "type", "sent", "packets", sent), err);
+	if (r != -EPIPE)
+		return r;
+	*err = ERR_INIT;
+	return 0;
 }
 
 static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct err *err)

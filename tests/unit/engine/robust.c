@@ -5,6 +5,7 @@
  */
 #include "tests/unit/engine/workers.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "core/base/str.h"
@@ -263,9 +264,124 @@ static void every_udp_stream_has_its_own_port(void **state)
 	worker_end(&w);
 }
 
+/* ---- a driver that is late ---- */
+
+struct late { /* two scripted workers; both answer and end while the driver does something else */
+	int go[2]; /* pipe: written by the driver's hook, twice */
+	pid_t pid[2];
+};
+
+static void say(int fd, const char *line)
+{
+	if (write(fd, line, strlen(line)) != (ssize_t)strlen(line))
+		_exit(1);
+}
+
+/* Reads one line of the driver's, whatever it is. */
+static void hear(int fd)
+{
+	char c = 0;
+
+	while (c != '\n')
+		if (read(fd, &c, 1) != 1)
+			_exit(1);
+}
+
+static _Noreturn void late_client(int fd, int go)
+{
+	char c;
+
+	hear(fd);
+	say(fd, "{\"type\":\"ready\"}\n");
+	hear(fd);
+	say(fd, "{\"type\":\"connected\",\"flow\":[],\"size\":100}\n");
+	hear(fd);
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	say(fd, "{\"type\":\"result\",\"sent\":[10]}\n");
+	_exit(0);
+}
+
+/* It does not read what the driver says after "start": the channel ends with it unread. */
+static _Noreturn void late_server(int fd, int go)
+{
+	char c;
+
+	hear(fd);
+	say(fd, "{\"type\":\"ready\",\"port\":1}\n");
+	hear(fd);
+	say(fd, "{\"type\":\"interval\",\"t_s\":0.1,\"bps\":1}\n");
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	say(fd, "{\"type\":\"result\"}\n");
+	_exit(0);
+}
+
+static void late_interval(void *arg, const json_t *interval)
+{
+	struct late *l = arg;
+	siginfo_t info;
+
+	(void)interval;
+	assert_int_equal(write(l->go[1], "gg", 2), 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(waitid(P_PID, (id_t)l->pid[i], &info, WEXITED | WNOWAIT), 0);
+}
+
+static void late_start(struct late *l, int which, int *fd)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	l->pid[which] = fork();
+	assert_true(l->pid[which] >= 0);
+	if (!l->pid[which]) {
+		for (int i = 3; i < 64; i++)
+			if (i != ends[1] && i != l->go[0])
+				close(i);
+		if (which)
+			late_server(ends[1], l->go[0]);
+		late_client(ends[1], l->go[0]);
+	}
+	close(ends[1]);
+	*fd = ends[0];
+}
+
+/* The client's result is read first, and what it makes the driver tell the server meets nobody. */
+static void both_results_wait_for_a_late_driver(void **state)
+{
+	struct late l;
+	struct engine_hooks hooks = {.on_interval = late_interval, .arg = &l};
+	struct engine_result result;
+	struct engine_spec spec;
+	struct err err = ERR_INIT;
+	struct ip ip;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe2(l.go, O_CLOEXEC), 0);
+	for (int i = 0; i < 2; i++)
+		late_start(&l, i, &fd[i]);
+	engine_spec_default(&spec, TEST_UDP_STREAM);
+	assert_int_equal(ip_parse("127.0.0.1", &ip, &err), 0);
+	struct engine_ends ends = {fd[0], fd[0], fd[1], fd[1]};
+	if (engine_pair(&spec, &ip, &ends, &hooks, &result, &err))
+		fail_msg("%s", err.text);
+	engine_result_done(&result);
+	for (int i = 0; i < 2; i++) {
+		int status;
+
+		close(fd[i]);
+		close(l.go[i]);
+		assert_int_equal(waitpid(l.pid[i], &status, 0), l.pid[i]);
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(both_results_wait_for_a_late_driver),
 	    cmocka_unit_test(every_udp_stream_has_its_own_port),
 	    cmocka_unit_test(stopped_early_is_partial),
 	    cmocka_unit_test(a_worker_that_dies),

@@ -77,6 +77,7 @@ static double percent(uint32_t probability)
 	return (double)probability * 100 / UINT32_MAX;
 }
 
+/* tc reads fractions, but no unit below the microsecond here (netem's get_ticks()). */
 static void sh_time(struct strbuf *out, int64_t ns)
 {
 	if (ns % NSEC_PER_MSEC == 0)
@@ -84,7 +85,7 @@ static void sh_time(struct strbuf *out, int64_t ns)
 	else if (ns % NSEC_PER_USEC == 0)
 		strbuf_addf(out, " %" PRId64 "us", ns / NSEC_PER_USEC);
 	else
-		strbuf_addf(out, " %" PRId64 "ns", ns);
+		strbuf_addf(out, " %.3fus", (double)ns / NSEC_PER_USEC);
 }
 
 static void sh_percent(struct strbuf *out, const char *before, uint32_t probability)

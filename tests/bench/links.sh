@@ -209,7 +209,7 @@ sum() {
 		both "${args[@]}"
 		jq -r -n --slurpfile i "$work/in.json" --slurpfile o "$work/out.json" \
 			--slurpfile a "$work/a.json" --slurpfile b "$work/b.json" --arg kind "${kind%%,*}" '
-			def e($x): ($x * 10000 | round / 100) | if . >= 0 then "+\(.) %" else "\(.) %" end;
+			def e($x): ($x * 10000 | round / 100 + 0) | if . > 0 then "+\(.) %" else "\(.) %" end;
 			($i[0].predicted.goodput_bps) as $cap |
 			"| \($kind) | \(e($i[0].counted.goodput_bps / $cap - 1)) | \(e($o[0].counted.goodput_bps / $cap - 1)) | \(e(($a[0].counted.goodput_bps + $b[0].counted.goodput_bps) / $cap - 1)) |"'
 		down
@@ -261,7 +261,7 @@ credit_row() {
 		"| base rate | 20 Mbit/s | \([$m[30:][]] | add / length * 100 | round / 100) |"' "$work/c.json"
 }
 
-echo "vpclab $("$vpclab" version 2>/dev/null | head -1), Linux $(uname -r), $(nproc) CPUs, $(date +%F), windows of $seconds s"
+echo "$("$vpclab" version 2>/dev/null | head -1), Linux $(uname -r), $(nproc) CPUs, $(date +%F), windows of $seconds s"
 [ $# -gt 0 ] || set -- rates jumbo packets sum queues credit
 for group; do
 	$group

@@ -342,3 +342,22 @@ int nft_add_arpreply(struct nft_tx *tx, const struct nft_arpreply *a, struct err
 	nftnl_rule_free(r);
 	return 0;
 }
+
+const char *nft_family_name(uint32_t family)
+{
+	switch (family) {
+	case NFPROTO_IPV4:
+		return "ip";
+	case NFPROTO_IPV6:
+		return "ip6";
+	case NFPROTO_INET:
+		return "inet";
+	case NFPROTO_ARP:
+		return "arp";
+	case NFPROTO_BRIDGE:
+		return "bridge";
+	case NFPROTO_NETDEV:
+		return "netdev";
+	}
+	return "?";
+}

@@ -81,6 +81,9 @@ struct nft_rule_text {
 int nft_replace_rule(struct nft_tx *tx, const struct nft_place *at, uint64_t handle,
 		     const struct nft_rule_text *rule, struct err *err);
 
+/* "ip", "inet", … of an NFPROTO_…; "?" for one that no lab has. */
+const char *nft_family_name(uint32_t family);
+
 /* NFPROTO_… of a family's name, or -EINVAL with err set. */
 int nft_family(const char *name, struct err *err);
 

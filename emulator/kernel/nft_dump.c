@@ -26,25 +26,6 @@ void nft_ruleset_done(struct nft_ruleset *r)
 	*r = (struct nft_ruleset){0};
 }
 
-static const char *nft_dump_family(uint32_t family)
-{
-	switch (family) {
-	case NFPROTO_IPV4:
-		return "ip";
-	case NFPROTO_IPV6:
-		return "ip6";
-	case NFPROTO_INET:
-		return "inet";
-	case NFPROTO_ARP:
-		return "arp";
-	case NFPROTO_BRIDGE:
-		return "bridge";
-	case NFPROTO_NETDEV:
-		return "netdev";
-	}
-	return "?";
-}
-
 static void nft_dump_line(struct nft_ruleset *r, const char *chain, const struct strbuf *text,
 			  bool rule)
 {
@@ -79,7 +60,7 @@ static int nft_dump_chain(const struct nlmsghdr *nlh, void *arg)
 
 	if (nftnl_chain_nlmsg_parse(nlh, c) == 0) {
 		const struct nft_place at = {
-		    nft_dump_family(nftnl_chain_get_u32(c, NFTNL_CHAIN_FAMILY)),
+		    nft_family_name(nftnl_chain_get_u32(c, NFTNL_CHAIN_FAMILY)),
 		    nftnl_chain_get_str(c, NFTNL_CHAIN_TABLE),
 		    nftnl_chain_get_str(c, NFTNL_CHAIN_NAME)};
 		nft_print_chain(c, &text);
@@ -147,7 +128,7 @@ static int nft_dump_rule(const struct nlmsghdr *nlh, void *arg)
 						 .family = nftnl_rule_get_u32(r, NFTNL_RULE_FAMILY),
 						 .table = nftnl_rule_get_str(r, NFTNL_RULE_TABLE)};
 		const struct nft_sets sets = {nft_dump_set_text, &lookup};
-		const struct nft_place at = {nft_dump_family(lookup.family), lookup.table,
+		const struct nft_place at = {nft_family_name(lookup.family), lookup.table,
 					     nftnl_rule_get_str(r, NFTNL_RULE_CHAIN)};
 		nft_print_rule(r, &sets, &text);
 		nft_dump_line(s->out, nft_dump_place(place, sizeof(place), &at), &text, true);

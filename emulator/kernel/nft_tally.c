@@ -15,6 +15,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 
+#include "emulator/kernel/nft.h"
 #include "emulator/kernel/nl.h"
 
 #define TALLY_TRIES 5
@@ -23,26 +24,6 @@ struct tally_rule { /* what its expressions say */
 	bool counts, drops;
 	uint64_t packets, bytes;
 };
-
-static const char *tally_family(uint32_t family)
-{
-	switch (family) {
-	case NFPROTO_IPV4:
-		return "ip";
-	case NFPROTO_IPV6:
-		return "ip6";
-	case NFPROTO_INET:
-		return "inet";
-	case NFPROTO_ARP:
-		return "arp";
-	case NFPROTO_BRIDGE:
-		return "bridge";
-	case NFPROTO_NETDEV:
-		return "netdev";
-	default:
-		return "?";
-	}
-}
 
 static int tally_expr(struct nftnl_expr *e, void *arg)
 {
@@ -97,7 +78,7 @@ static int tally_one(const struct nlmsghdr *nlh, void *arg)
 		nftnl_expr_foreach(r, tally_expr, &found);
 	if (found.counts) {
 		struct nft_tally one = {
-		    .family = tally_family(nftnl_rule_get_u32(r, NFTNL_RULE_FAMILY)),
+		    .family = nft_family_name(nftnl_rule_get_u32(r, NFTNL_RULE_FAMILY)),
 		    .table = arena_strdup(&t->arena, nftnl_rule_get_str(r, NFTNL_RULE_TABLE)),
 		    .chain = arena_strdup(&t->arena, nftnl_rule_get_str(r, NFTNL_RULE_CHAIN)),
 		    .comment = tally_comment_of(t, r),

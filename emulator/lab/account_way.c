@@ -7,22 +7,13 @@
 
 #include <string.h>
 
+#include "emulator/model/redirect.h"
+
 static int ingress_dev(const struct wire *w, const struct wire_nft_chain *c)
 {
-	static const char before[] = "ingress device \"";
-	const char *at = c->hook && str_eq(c->family, "netdev") ? strstr(c->hook, before) : NULL;
-	char name[64];
-	size_t n;
-
-	if (!at)
+	if (!c->hook || !str_eq(c->family, "netdev"))
 		return -1;
-	at += strlen(before);
-	n = strcspn(at, "\"");
-	if (n >= sizeof(name))
-		return -1;
-	memcpy(name, at, n);
-	name[n] = '\0';
-	return wire_find_dev(w, c->node, name);
+	return redirect_quoted_dev(w, c->node, c->hook, "ingress device \"");
 }
 
 void account_map_init(struct account_map *m, const struct wire *w)
@@ -69,23 +60,6 @@ bool account_meets(const char *rule, unsigned mark)
 	return !number_after(rule, "meta mark ", &asked) || asked == mark;
 }
 
-static int named_dev(const struct wire *w, int node, const char *rule, const char *before)
-{
-	const char *at = strstr(rule, before);
-	char name[64];
-	size_t n;
-
-	if (!at)
-		return -1;
-	at += strlen(before);
-	n = strcspn(at, "\"");
-	if (n >= sizeof(name))
-		return -1;
-	memcpy(name, at, n);
-	name[n] = '\0';
-	return wire_find_dev(w, node, name);
-}
-
 /* Where rules send what `dev` receives, or -1; *mark is what they make of it. */
 static int redirected(const struct account_map *m, int dev, unsigned *mark)
 {
@@ -98,9 +72,10 @@ static int redirected(const struct account_map *m, int dev, unsigned *mark)
 			number_after(rule->text, "meta mark set ", mark);
 			if (!account_meets(rule->text, *mark))
 				continue;
-			to = named_dev(m->w, chain->node, rule->text, "fwd to \"");
+			to = redirect_quoted_dev(m->w, chain->node, rule->text, "fwd to \"");
 			if (to < 0)
-				to = named_dev(m->w, chain->node, rule->text, "dup to \"");
+				to =
+				    redirect_quoted_dev(m->w, chain->node, rule->text, "dup to \"");
 			if (to >= 0)
 				return to;
 		}

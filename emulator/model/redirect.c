@@ -26,8 +26,7 @@ struct redirect {
 	uint32_t *sets; /* by device: the mark that frames get there, or 0 */
 };
 
-/* The device whose name in double quotes follows `before`, as nft writes it. */
-static int quoted_dev(const struct wire *w, int node, const char *text, const char *before)
+int redirect_quoted_dev(const struct wire *w, int node, const char *text, const char *before)
 {
 	const char *at = text ? strstr(text, before) : NULL;
 	char name[64];
@@ -56,7 +55,7 @@ static void add_step(struct redirect *r, int from, int to, uint32_t mark)
 
 static void read_rule(struct redirect *r, const struct wire *w, int from, const char *text)
 {
-	int node = w->devs.v[from].node, to = quoted_dev(w, node, text, "fwd to \"");
+	int node = w->devs.v[from].node, to = redirect_quoted_dev(w, node, text, "fwd to \"");
 	unsigned mark = 0;
 
 	if (sscanf(text, "meta mark set %u", &mark) == 1) {
@@ -64,7 +63,7 @@ static void read_rule(struct redirect *r, const struct wire *w, int from, const 
 		return;
 	}
 	if (to < 0)
-		to = quoted_dev(w, node, text, "dup to \"");
+		to = redirect_quoted_dev(w, node, text, "dup to \"");
 	if (to < 0)
 		return;
 	if (sscanf(text, "meta mark %u", &mark) != 1)
@@ -94,7 +93,7 @@ struct redirect *redirect_find(const struct wire *w)
 		int from = -1;
 
 		if (str_eq(c->family, "netdev"))
-			from = quoted_dev(w, c->node, c->hook, "ingress device \"");
+			from = redirect_quoted_dev(w, c->node, c->hook, "ingress device \"");
 		if (from < 0)
 			continue;
 		VEC_FOREACH (rule, &c->rules)

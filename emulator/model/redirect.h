@@ -23,4 +23,7 @@ int redirect_next(const struct redirect *r, int dev, uint32_t *mark);
 /* The device at which a frame that leaves by `dev` (a veth) arrives, all redirections followed. */
 int redirect_far_end(const struct wire *w, const struct redirect *r, int dev);
 
+/* The device of `node` whose name in double quotes follows `before` in an nft text, or -1. */
+int redirect_quoted_dev(const struct wire *w, int node, const char *text, const char *before);
+
 #endif

@@ -21,7 +21,9 @@ enum {
 };
 
 #define ACKS_SHARE "acknowledgements share it, 1 per 2 segments (RFC 1122) to none"
-#define SHARE	   1e-6 /* impairments are in parts per million */
+#define ACKS_ALONE                                                                                 \
+	"acknowledgements share it, 1 per segment (the delayed one's timer runs out) to none"
+#define SHARE 1e-6 /* impairments are in parts per million */
 
 /*
  * TCP fills a path with delay only when its window and the queue allow it. Buffers: Linux grows
@@ -30,7 +32,14 @@ enum {
  * holds for the link to stay busy.
  */
 #define WINDOW_BYTES 2e6
-#define CUBIC_QUEUE  (0.3 / 0.7)
+
+/*
+ * A delayed acknowledgement waits for the second segment for 40 ms at least (TCP_DELACK_MIN in
+ * Linux's net/tcp.h), longer when segments were seen to come slower than that; close to it both
+ * happen.
+ */
+#define DELAYED_ACK_S 0.035
+#define CUBIC_QUEUE   (0.3 / 0.7)
 
 struct flow {
 	const struct wire *w;
@@ -134,18 +143,28 @@ static void cut(struct flow *f, int shaper, const struct limit *l, const struct 
 	snprintf(f->out->link, sizeof(f->out->link), "%s", link);
 }
 
+/*
+ * The least packets a second of the flow where `rate` of something is to carry `data` of it for
+ * each and `acks` where every second segment is acknowledged; why it is not rate / data, or NULL.
+ */
+static double least(const struct flow *f, double rate, double data, double acks, const char **why)
+{
+	int streams = f->t->streams > 1 ? f->t->streams : 1;
+	bool alone = acks > 0 && streams * (data + acks) > rate * DELAYED_ACK_S;
+
+	*why = acks <= 0 ? NULL : alone ? ACKS_ALONE : ACKS_SHARE;
+	return rate / (data + (alone ? SEGMENTS_PER_ACK : 1) * acks);
+}
+
 static void cut_rate(struct flow *f, int shaper, const struct load *load)
 {
 	const struct wire_rate *r = &f->w->devs.v[shaper].egress.rate;
 	double base = (double)r->bps / 8, most = (double)(r->burst_bps ? r->burst_bps : r->bps) / 8;
-	struct limit l = {.kind = LIMIT_RATE,
-			  .value = (double)r->bps,
-			  .low = base / (load->data + load->acks),
-			  .high = most / load->data,
-			  .why = r->burst_bps
-				     ? "the base rate, and the burst rate while there is credit"
-				 : load->ack_bytes ? ACKS_SHARE
-						   : NULL};
+	struct limit l = {.kind = LIMIT_RATE, .value = (double)r->bps, .high = most / load->data};
+
+	l.low = least(f, base, load->data, load->acks, &l.why);
+	if (r->burst_bps)
+		l.why = "the base rate, and the burst rate while there is credit";
 
 	if (r->bps)
 		cut(f, shaper, &l, load);
@@ -154,13 +173,10 @@ static void cut_rate(struct flow *f, int shaper, const struct load *load)
 static void cut_packets(struct flow *f, int shaper, const struct load *load)
 {
 	double pps = (double)f->w->devs.v[shaper].egress.pps.pps;
-	struct limit l = {.kind = LIMIT_PACKETS,
-			  .value = pps,
-			  .packets = true,
-			  .low = pps / (load->data_packets + load->ack_packets),
-			  .high = pps / load->data_packets,
-			  .why = load->ack_packets > 0 ? ACKS_SHARE : NULL};
+	struct limit l = {
+	    .kind = LIMIT_PACKETS, .value = pps, .packets = true, .high = pps / load->data_packets};
 
+	l.low = least(f, pps, load->data_packets, load->ack_packets, &l.why);
 	if (pps > 0)
 		cut(f, shaper, &l, load);
 }

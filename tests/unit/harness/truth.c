@@ -216,6 +216,24 @@ static void test_opposite(void **state)
 	assert_float_equal(p.high_bps, 1e9 * 1448 / 1538, 1);
 }
 
+/* Segments slower than the timer of a delayed acknowledgement are each acknowledged. */
+static void test_slow_acks(void **state)
+{
+	struct truth_traffic t = tcp;
+	struct truth_predicted p;
+
+	(void)state;
+	t.opposite = true;
+	predict_one(256000, BASIS_L2, 0, &t, &p);
+	assert_float_equal(p.low_bps, 256e3 * 1448 / (1514 + 66), 1);
+	assert_non_null(strstr(p.assumption, "1 per segment"));
+	predict_one(1000000, BASIS_L2, 0, &t, &p);
+	assert_float_equal(p.low_bps, 1e6 * 1448 / (1514 + 33), 1);
+	t.streams = 8;
+	predict_one(1000000, BASIS_L2, 0, &t, &p);
+	assert_float_equal(p.low_bps, 1e6 * 1448 / (1514 + 66), 1);
+}
+
 static void test_tightest_and_none(void **state)
 {
 	struct truth_predicted p;
@@ -322,12 +340,19 @@ static void test_claim(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_tcp_l1),	   cmocka_unit_test(test_tcp_l2_l3),
-	    cmocka_unit_test(test_tcp_ipv6),	   cmocka_unit_test(test_tcp_vxlan),
-	    cmocka_unit_test(test_udp_smallest),   cmocka_unit_test(test_udp_fragments),
-	    cmocka_unit_test(test_udp_offered),	   cmocka_unit_test(test_acks_share),
-	    cmocka_unit_test(test_opposite),	   cmocka_unit_test(test_tightest_and_none),
-	    cmocka_unit_test(test_counters_agree), cmocka_unit_test(test_counters_disagree),
+	    cmocka_unit_test(test_tcp_l1),
+	    cmocka_unit_test(test_tcp_l2_l3),
+	    cmocka_unit_test(test_tcp_ipv6),
+	    cmocka_unit_test(test_tcp_vxlan),
+	    cmocka_unit_test(test_udp_smallest),
+	    cmocka_unit_test(test_udp_fragments),
+	    cmocka_unit_test(test_udp_offered),
+	    cmocka_unit_test(test_acks_share),
+	    cmocka_unit_test(test_opposite),
+	    cmocka_unit_test(test_slow_acks),
+	    cmocka_unit_test(test_tightest_and_none),
+	    cmocka_unit_test(test_counters_agree),
+	    cmocka_unit_test(test_counters_disagree),
 	    cmocka_unit_test(test_claim),
 	};
 

@@ -300,8 +300,8 @@ const struct command cmd_measure = {
     .min_operands = 3,
     .max_operands = 3,
     .description =
-	"TEST is tcp_stream, udp_stream, tcp_rr, udp_rr or throughput (netperf's, qperf's and\n"
-	"IxChariot's names are known too). Beside the figure stand what the model predicts, what\n"
+	"TEST is one of those of `vpclab help tests` (netperf's, qperf's and IxChariot's names\n"
+	"are known too). Beside the figure stand what the model predicts, what\n"
 	"the kernel's counters say at the receiver's card, and whether the machine was the limit.\n"
 	"\n"
 	"    vpclab measure zstack:client 'eip(flat-eip)' tcp_stream --duration 5s\n"

@@ -6,6 +6,8 @@
  */
 #include "core/cli/test_options.h"
 
+#include "core/base/str.h"
+
 void test_options_apply(const struct test_options *o, json_t *spec)
 {
 	const struct {
@@ -22,13 +24,53 @@ void test_options_apply(const struct test_options *o, json_t *spec)
 	    {"rate_pps", o->rate_pps},
 	    {"file_size", o->file_size},
 	    {"count", o->count},
+	    {"threads", o->threads},
+	    {"outstanding", o->outstanding},
+	    {"burst", o->burst},
+	    {"seed", o->seed},
+	    {"timeout_ns", o->timeout_ns},
+	    {"ports", o->ports},
+	    {"dscp", o->dscp},
+	    {"rcvbuf", o->rcvbuf},
+	    {"sndbuf", o->sndbuf},
+	    {"mss", o->mss},
+	    {"client_cpu", o->client_cpu},
+	    {"server_cpu", o->server_cpu},
+	};
+	const struct {
+		const char *key, *value;
+	} texts[] = {
+	    {"congestion", o->congestion},
+	    {"io", o->io},
+	    {"schedule", o->schedule},
+	    {"close", o->close},
+	    {"bind_device", o->bind_device},
+	    {"client_address", o->client_address},
+	    {"group", o->group},
+	};
+	const struct {
+		const char *key;
+		bool value;
+	} flags[] = {
+	    {"spin", o->spin},
+	    {"discard", o->discard},
+	    {"steady", o->steady},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
 		if (given[i].value >= 0)
 			json_object_set_new(spec, given[i].key, json_integer(given[i].value));
-	if (o->congestion)
-		json_object_set_new(spec, "congestion", json_string(o->congestion));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].value)
+			json_object_set_new(spec, texts[i].key, json_string(texts[i].value));
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		if (flags[i].value)
+			json_object_set_new(spec, flags[i].key, json_true());
+	if (o->no_delay)
+		json_object_set_new(spec, "no_delay",
+				    str_eq(o->no_delay, "on")	 ? json_true()
+				    : str_eq(o->no_delay, "off") ? json_false()
+								 : json_string(o->no_delay));
 }
 
 int test_options_specify(const struct test_options *o, const char *test, struct engine_spec *out,

@@ -39,14 +39,51 @@
  * there. */
 #define ENGINE_UDP_TAIL_NS INT64_C(10000000)
 
-enum engine_test { TEST_TCP_STREAM, TEST_UDP_STREAM, TEST_TCP_RR, TEST_UDP_RR, TEST_THROUGHPUT };
+enum engine_test {
+	TEST_TCP_STREAM,
+	TEST_UDP_STREAM,
+	TEST_TCP_RR,
+	TEST_UDP_RR,
+	TEST_THROUGHPUT,
+	TEST_TCP_MAERTS,    /* data from server to client */
+	TEST_TCP_BIDIR,	    /* both ways, on connections of their own */
+	TEST_TCP_SENDFILE,  /* tcp_stream from a file's pages, without copying at the sender */
+	TEST_UDP_MAERTS,    /* data from server to client */
+	TEST_UDP_BIDIR,	    /* both ways */
+	TEST_UDP_MULTICAST, /* one sender, spec.streams receivers in the server's worker */
+	TEST_TCP_CRR,	    /* connect, request, response, close */
+	TEST_TCP_CC,	    /* connect, close */
+	TEST_UDP_LATENCY,   /* open loop: probes by a schedule, answered at once */
+	TEST_PAIRS,	    /* scripts as IxChariot's, on up to 10,000 connections */
+	TEST_PATH_CHECK,    /* path MTU, hops, translations, DSCP, idle timeout */
+};
+
+/* Which way the data of a test goes. */
+enum engine_way { WAY_FORWARD, WAY_BACK, WAY_BOTH };
+
+/* What is common to a kind of tests; for whoever must treat kinds differently, never by name. */
+struct engine_traits {
+	bool datagram;	   /* UDP */
+	bool transactions; /* request and response: no data rate is predicted */
+	bool open_end;	   /* ends with its work, not by the clock */
+	bool paced;	   /* takes rate_bps or rate_pps */
+	bool stream;	   /* bulk data whose rate a counter on the way can confirm */
+	enum engine_way way;
+};
+struct engine_traits engine_test_traits(enum engine_test test);
+
+/* Gaps of what is sent by a schedule. Their mean is 1 / rate. */
+enum engine_schedule { SCHEDULE_PERIODIC, SCHEDULE_POISSON, SCHEDULE_UNIFORM, SCHEDULE_NORMAL };
 
 struct engine_spec {
 	enum engine_test test;
 	int64_t duration_ns; /* measuring window; default 5 s */
 	int64_t warmup_ns;   /* left out before it; default 1 s (throughput: 0) */
 	int64_t interval_ns; /* default 500 ms */
-	int streams;	     /* sockets; default 1; one thread each */
+	int streams;	     /* sockets, each way; default 1; at most ENGINE_STREAMS */
+	/* Of each worker, over which its streams are spread; 0 = the engine's own choice (one for
+	 * each stream, or for event-driven engines as many as it has CPUs, at most 2). */
+	int threads;
 	/* Bytes a write (128 KiB), of a request (1), of a UDP payload (0: as the MTU has room). */
 	int64_t size;
 	int64_t response_size; /* RR: bytes of the answer; default 1 */
@@ -63,6 +100,31 @@ struct engine_spec {
 	 * first, since a round trip across CPUs is mostly the scheduler's. */
 	int client_cpu, server_cpu;
 	int dscp; /* default 0 */
+	int mss;  /* TCP_MAXSEG; 0 = the path's */
+	/* Both ends poll their sockets without sleeping; costs a CPU each. */
+	bool spin;
+	/* tcp receivers: take the bytes without copying them out (MSG_TRUNC); the result says so.
+	 */
+	bool discard;
+	/* How data is handed over: "" or "plain": sockets, every datagram a packet. udp: "gso"
+	 * (UDP_SEGMENT and UDP_GRO: datagrams, not wire packets), "steer" (plain, and receiving
+	 * work is moved to the receiver's CPU), "afxdp". tcp: "zerocopy" (MSG_ZEROCOPY). */
+	char io[12];
+	int outstanding; /* rr: requests on the way on each connection; default 1 */
+	int64_t burst;	 /* paced udp: datagrams sent together at each place; default 1 */
+	enum engine_schedule schedule; /* paced: default periodic */
+	int64_t seed;	    /* of all that is random; 0 = chosen, and named in the result */
+	int64_t timeout_ns; /* rr and latency: an answer after it is late; 0 = the engine's own */
+	/* tcp_crr, tcp_cc: "rst" (default: the client resets, no TIME_WAIT) or "fin". */
+	char close[8];
+	int ports;	/* tcp_crr, tcp_cc: listening ports at the server; default 1 */
+	bool steady;	/* the warm-up also ends no sooner than the rate is steady */
+	char group[48]; /* udp_multicast: the group's address; "" = 239.1.1.1 or ff15::1 */
+	/* The client binds to this address; "" = the kernel chooses. Link-local: bind_device too.
+	 */
+	char client_address[48];
+	const char *script; /* pairs: JSON text, see script.h; path_check: what to look at. Lives as
+			       long as the process. NULL = the engine's own */
 	/* Bytes, 0 = the kernel's own choice (receiving UDP: 8 MiB, or as much as is allowed). */
 	int64_t rcvbuf, sndbuf;
 	char bind_device[16]; /* "" = none */
@@ -73,6 +135,8 @@ void engine_spec_default(struct engine_spec *s, enum engine_test test);
 /* netperf's, qperf's and IxChariot's names, case-insensitive. -EINVAL with a suggestion. */
 int engine_test_parse(const char *name, enum engine_test *test, struct err *err);
 const char *engine_test_name(enum engine_test test);
+
+#define ENGINE_STREAMS 10000
 
 /* JSON with the names above. Parsing also takes texts with units, then without the unit in the name
  * ("duration": "2s", "rate": "10mbit"); unknown keys are errors, those of the protocol are not. */
@@ -144,6 +208,35 @@ struct engine_result {
 	int64_t late;	   /* udp_rr: answered after the timeout; udp_stream: too late to tell */
 	int64_t size;	   /* bytes a write, a datagram or a request, as used */
 	int64_t rcvbuf;	   /* SO_RCVBUF of the receiver, as the kernel counts it */
+	/*
+	 * WAY_BOTH: the fields above are those of client to server, `back` is the other way.
+	 * (WAY_BACK: the fields above are those of server to client: the only way that there is.)
+	 */
+	struct engine_back {
+		double goodput_bps, sent_bps, pps, sent_pps, loss;
+		int64_t lost, lost_host, duplicated, reordered, retransmits;
+		json_t *intervals; /* as above; owned; NULL: no such way */
+	} back;
+	/*
+	 * What an application handed over, what TCP made of it and what it is on the wire, at the
+	 * sender, a second, in the window; NAN where not known. coalescing: messages / segments.
+	 */
+	double messages_pps, segments_pps, coalescing;
+	/* What held the rate: "link", "sender", "receiver", "schedule", "window" (TCP), "" not
+	 * known; and the evidence. */
+	char limit[12];
+	char limit_why[200];
+	double steady_s; /* when the rate became steady, since the window began; NAN: it did not */
+	double clock_error_ns; /* bound on the offset of the two clocks; 0: they are one */
+	int64_t seed;
+	char io[12];	   /* how data was handed over, really */
+	char invalid[200]; /* why this is no valid result (a peer died, …); "" = it is. Then partial
+			    */
+	/* What only this engine finds, as its own file describes it; owned; NULL: nothing. */
+	json_t *detail;
+	/* {"client": {…}, "server": {…}}: kernel, version, offloads of the device, sysctls; owned.
+	 */
+	json_t *machines;
 };
 
 /*

@@ -9,9 +9,22 @@
 #include "core/base/str.h"
 
 static const struct engine_def *const engines[] = {
-    [TEST_TCP_STREAM] = &tcp_stream_engine, [TEST_UDP_STREAM] = &udp_stream_engine,
-    [TEST_TCP_RR] = &tcp_rr_engine,	    [TEST_UDP_RR] = &udp_rr_engine,
+    [TEST_TCP_STREAM] = &tcp_stream_engine,
+    [TEST_UDP_STREAM] = &udp_stream_engine,
+    [TEST_TCP_RR] = &tcp_rr_engine,
+    [TEST_UDP_RR] = &udp_rr_engine,
     [TEST_THROUGHPUT] = &throughput_engine,
+    [TEST_TCP_MAERTS] = &tcp_maerts_engine,
+    [TEST_TCP_BIDIR] = &tcp_bidir_engine,
+    [TEST_TCP_SENDFILE] = &tcp_sendfile_engine,
+    [TEST_UDP_MAERTS] = &udp_maerts_engine,
+    [TEST_UDP_BIDIR] = &udp_bidir_engine,
+    [TEST_UDP_MULTICAST] = &udp_multicast_engine,
+    [TEST_TCP_CRR] = &tcp_crr_engine,
+    [TEST_TCP_CC] = &tcp_cc_engine,
+    [TEST_UDP_LATENCY] = &udp_latency_engine,
+    [TEST_PAIRS] = &pairs_engine,
+    [TEST_PATH_CHECK] = &path_check_engine,
 };
 
 const struct engine_def *engines_get(enum engine_test test)
@@ -29,6 +42,19 @@ const char *engine_test_name(enum engine_test test)
 	return engines[test]->name;
 }
 
+struct engine_traits engine_test_traits(enum engine_test test)
+{
+	const struct engine_def *d = engines[test];
+	return (struct engine_traits){
+	    .datagram = d->datagram,
+	    .transactions = d->unit == UNIT_TRANSACTIONS,
+	    .open_end = d->open_end,
+	    .paced = d->paced,
+	    .stream = d->stream,
+	    .way = d->way,
+	};
+}
+
 static bool engines_named(const struct engine_def *def, const char *name)
 {
 	if (!strcasecmp(name, def->name))
@@ -42,10 +68,11 @@ static bool engines_named(const struct engine_def *def, const char *name)
 /* All names and aliases, for "did you mean". */
 static const char *engines_suggest(const char *name)
 {
-	const char *names[64];
+	const char *names[128];
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
-		names[n++] = engines[i]->name;
+		if (n < ARRAY_SIZE(names))
+			names[n++] = engines[i]->name;
 		for (const char *const *a = engines[i]->aliases; *a && n < ARRAY_SIZE(names); a++)
 			names[n++] = *a;
 	}
@@ -62,8 +89,8 @@ int engine_test_parse(const char *name, enum engine_test *test, struct err *err)
 	const char *near = engines_suggest(name);
 	if (near)
 		return err_input(err, "unknown test '%s'; did you mean '%s'?", name, near);
-	return err_input(err,
-			 "unknown test '%s'; there are tcp_stream, udp_stream, tcp_rr, udp_rr, "
-			 "throughput",
-			 name);
+	autostr struct strbuf all = {0};
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++)
+		strbuf_addf(&all, "%s%s", i ? ", " : "", engines[i]->name);
+	return err_input(err, "unknown test '%s'; there are %s", name, strbuf_text(&all));
 }

@@ -18,6 +18,7 @@
 
 struct worker;
 struct stream;
+struct crew;
 
 enum engine_unit { UNIT_BYTES, UNIT_PACKETS, UNIT_TRANSACTIONS };
 
@@ -28,9 +29,15 @@ struct engine_def {
 	bool datagram;		    /* UDP, else TCP */
 	bool open_end;		    /* ends with its work, not at the window's end */
 	bool headline_client;	    /* whose intervals are the result's: else the server's */
-	enum engine_unit unit;	    /* what a stream's track counts */
-	int64_t linger_ns;	    /* after the end, before sockets are shut down */
-	int64_t max_gap_ns[2];	    /* of window_track, [server, client] */
+	/* WAY_BACK: the server sends, and headline_client is true. WAY_BOTH: each worker has twice
+	 * spec.streams, those with `back` set (the second half) carry data from server to client.
+	 */
+	enum engine_way way;
+	bool stream; /* bulk data, see engine_traits */
+	bool paced;
+	enum engine_unit unit; /* what a stream's track counts */
+	int64_t linger_ns;     /* after the end, before sockets are shut down */
+	int64_t max_gap_ns[2]; /* of window_track, [receiver, sender] */
 
 	void (*defaults)(struct engine_spec *s);
 	int (*check)(const struct engine_spec *s, struct err *err);
@@ -38,7 +45,13 @@ struct engine_def {
 	/* In the worker. prepare allocates a stream's memory before the start, release frees it;
 	 * the bodies run in a thread each, from the start until the stream is over. */
 	void (*prepare)(struct stream *s);
-	void (*body[2])(struct stream *s); /* [server, client] */
+	void (*body[2])(struct stream *s); /* [server, client]; one thread a stream */
+	/* Event-driven engines instead: a thread serves several streams (crew->streams, crew->n).
+	 */
+	void (*crew[2])(struct crew *c);
+	/* Those that connect again and again: the worker opens no streams itself; the crew does, to
+	 * worker.peer. Server: the crew has worker.listen_fds. */
+	bool own_connections;
 	void (*release)(struct stream *s);
 	void (*report)(struct worker *w, json_t *result);
 
@@ -55,6 +68,8 @@ const struct engine_def *engines_get(enum engine_test test);
 const struct engine_def *engines_at(size_t i); /* NULL after the last */
 
 extern const struct engine_def tcp_stream_engine, udp_stream_engine, tcp_rr_engine, udp_rr_engine,
-    throughput_engine;
+    throughput_engine, tcp_maerts_engine, tcp_bidir_engine, tcp_sendfile_engine, udp_maerts_engine,
+    udp_bidir_engine, udp_multicast_engine, tcp_crr_engine, tcp_cc_engine, udp_latency_engine,
+    pairs_engine, path_check_engine;
 
 #endif

@@ -34,12 +34,19 @@ static double result_seconds(int64_t ns)
 	return (double)ns / NSEC_PER_SEC;
 }
 
-static double result_units(const struct worker *w, int k)
+static double result_units(const struct worker *w, int k, bool back)
 {
 	double units = 0;
-	for (int i = 0; i < w->spec.streams; i++)
-		units += window_track_at(&w->streams[i].track, k);
+	for (int i = 0; i < w->n_streams; i++)
+		if (w->streams[i].back == back)
+			units += window_track_at(&w->streams[i].track, k);
 	return units;
+}
+
+/* Does this worker send the data of that way? */
+static bool result_sends(const struct worker *w, bool back)
+{
+	return w->server == (back || w->def->way == WAY_BACK);
 }
 
 static void result_add_tcp(const struct worker *w, int k, json_t *j)
@@ -53,12 +60,13 @@ static void result_add_tcp(const struct worker *w, int k, json_t *j)
 }
 
 /* The interval from edge k − 1 to edge k, or to `until` where that is sooner. */
-static json_t *result_interval(const struct worker *w, int k, int64_t until)
+static json_t *result_interval(const struct worker *w, int k, int64_t until, bool back)
 {
 	int64_t from = window_edge(&w->win, k - 1), to = window_edge(&w->win, k);
 	if (to > until)
 		to = until;
-	double rate = (result_units(w, k) - result_units(w, k - 1)) / result_seconds(to - from);
+	double rate =
+	    (result_units(w, k, back) - result_units(w, k - 1, back)) / result_seconds(to - from);
 	json_t *j = json_pack("{s:f}", "t_s", result_seconds(to - w->win.begin_ns));
 	if (w->def->unit == UNIT_TRANSACTIONS)
 		json_object_set_new(j, "tps", json_real(rate));
@@ -68,23 +76,23 @@ static json_t *result_interval(const struct worker *w, int k, int64_t until)
 		double bytes = w->def->unit == UNIT_PACKETS ? (double)w->spec.size : 1;
 		json_object_set_new(j, "bps", json_real(rate * bytes * 8));
 	}
-	if (!w->server)
+	if (result_sends(w, back))
 		result_add_tcp(w, k, j);
 	return j;
 }
 
 json_t *result_interval_message(const struct worker *w, int k)
 {
-	json_t *j = result_interval(w, k, INT64_MAX);
+	json_t *j = result_interval(w, k, INT64_MAX, false);
 	json_object_set_new(j, "type", json_string("interval"));
 	return j;
 }
 
-static json_t *result_intervals(const struct worker *w)
+static json_t *result_intervals(const struct worker *w, bool back)
 {
 	json_t *list = json_array();
 	for (int k = 1; k < w->win.edges && window_edge(&w->win, k - 1) < w->stopped_ns; k++)
-		json_array_append_new(list, result_interval(w, k, w->stopped_ns));
+		json_array_append_new(list, result_interval(w, k, w->stopped_ns, back));
 	return list;
 }
 
@@ -101,16 +109,18 @@ static void result_add_cpu(const struct worker *w, json_t *j)
 	json_object_set_new(j, "cpu_softirq", result_real(use.softirq));
 }
 
-/* What the whole flow carried from client to server. TCP: by the kernel's count, since data that no
- * one has read, and data sent twice, have crossed the network too. */
+/* What the whole flow carried, of both ways from client to server. TCP: by the kernel's count,
+ * since data that no one has read, and data sent twice, have crossed the network too. */
 static void result_add_totals(const struct worker *w, json_t *j)
 {
 	int64_t bytes = 0, packets = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		struct socket_tcp tcp = {0};
+		if (w->streams[i].back)
+			continue;
 		if (!w->def->datagram)
 			socket_tcp_info(w->streams[i].fd, &tcp);
-		bytes += w->server ? tcp.bytes_received : tcp.bytes_sent;
+		bytes += stream_sends(&w->streams[i]) ? tcp.bytes_sent : tcp.bytes_received;
 		bytes += w->streams[i].hello_bytes;
 		packets += w->streams[i].packets_all;
 	}
@@ -120,9 +130,9 @@ static void result_add_totals(const struct worker *w, json_t *j)
 	json_object_set_new(j, "packets_all", json_integer(packets));
 }
 
-static void result_add_counts(const struct worker *w, json_t *j)
+static void result_add_counts(const struct worker *w, json_t *j, bool back)
 {
-	double units = result_units(w, w->win.edges - 1) - result_units(w, 0);
+	double units = result_units(w, w->win.edges - 1, back) - result_units(w, 0, back);
 	bool bytes = w->def->unit == UNIT_BYTES;
 	double each = (double)w->spec.size;
 	if (w->def->unit == UNIT_TRANSACTIONS)
@@ -130,12 +140,13 @@ static void result_add_counts(const struct worker *w, json_t *j)
 	json_object_set_new(j, "units", json_real(units));
 	json_object_set_new(j, "bytes", json_integer(llround(bytes ? units : units * each)));
 	json_object_set_new(j, "packets", json_integer(bytes ? 0 : llround(units)));
-	result_add_totals(w, j);
+	json_object_set_new(j, "intervals", result_intervals(w, back));
 }
 
 static void result_add_sockets(struct worker *w, json_t *j)
 {
 	json_object_set_new(j, "rcvbuf", json_integer(socket_rcvbuf(w->streams[0].fd)));
+	json_object_set_new(j, "retransmits", json_integer(0));
 	if (w->def->datagram)
 		return;
 	char congestion[16];
@@ -154,10 +165,17 @@ json_t *result_of_worker(struct worker *w)
 	json_t *j = json_pack("{s:s,s:s,s:s,s:b,s:I}", "type", "result", "role",
 			      w->server ? "server" : "client", "test", w->def->name, "partial",
 			      w->partial, "window_ns", (json_int_t)(window > 0 ? window : 0));
-	result_add_counts(w, j);
+	result_add_counts(w, j, false);
+	result_add_totals(w, j);
 	result_add_cpu(w, j);
 	result_add_sockets(w, j);
-	json_object_set_new(j, "intervals", result_intervals(w));
+	if (w->def->way == WAY_BOTH) {
+		json_t *back =
+		    json_pack("{s:I,s:O}", "window_ns", (json_int_t)(window > 0 ? window : 0),
+			      "retransmits", json_object_get(j, "retransmits"));
+		result_add_counts(w, back, true);
+		json_object_set_new(j, "back", back);
+	}
 	if (w->def->report)
 		w->def->report(w, j);
 	return j;
@@ -230,11 +248,23 @@ static double result_rate(const json_t *j, const char *key)
 	return window > 0 ? result_number(j, key) / result_seconds(window) : 0;
 }
 
+/* The other way of a test that has both: the client receives. */
+static void result_back(const json_t *client, const json_t *server, struct engine_result *out)
+{
+	out->back = (struct engine_back){
+	    .goodput_bps = 8 * result_rate(client, "bytes"),
+	    .sent_bps = 8 * result_rate(server, "bytes"),
+	    .retransmits = result_integer(server, "retransmits"),
+	    .intervals = result_merge_intervals(client, server),
+	};
+}
+
 void result_merge(const struct engine_spec *s, const json_t *client, const json_t *server,
 		  json_t *flows, struct engine_result *out)
 {
 	const struct engine_def *def = engines_get(s->test);
 	const json_t *headline = def->headline_client ? client : server;
+	const json_t *sender = def->way == WAY_BACK ? server : client;
 	const char *congestion = json_string_value(json_object_get(client, "congestion"));
 	struct hist *none = hist_new();
 	*out = (struct engine_result){
@@ -242,15 +272,20 @@ void result_merge(const struct engine_spec *s, const json_t *client, const json_
 	    .partial = json_is_true(json_object_get(client, "partial")) ||
 		       json_is_true(json_object_get(server, "partial")),
 	    .goodput_bps = 8 * result_rate(headline, "bytes"),
-	    .sent_bps = 8 * result_rate(client, "bytes"),
-	    .retransmits = result_integer(client, "retransmits"),
-	    .rtt_us = result_number(client, "rtt_us"),
-	    .cwnd = result_number(client, "cwnd"),
+	    .sent_bps = 8 * result_rate(sender, "bytes"),
+	    .retransmits = result_integer(sender, "retransmits"),
+	    .rtt_us = result_number(sender, "rtt_us"),
+	    .cwnd = result_number(sender, "cwnd"),
 	    .mss = (int)result_integer(client, "mss"),
-	    .intervals = result_merge_intervals(headline, client),
+	    .intervals = result_merge_intervals(headline, sender),
 	    .flows = flows,
 	    .size = s->size,
-	    .rcvbuf = result_integer(server, "rcvbuf"),
+	    .rcvbuf = result_integer(def->way == WAY_BACK ? client : server, "rcvbuf"),
+	    .messages_pps = NAN,
+	    .segments_pps = NAN,
+	    .coalescing = NAN,
+	    .steady_s = NAN,
+	    .seed = s->seed,
 	};
 	snprintf(out->congestion, sizeof(out->congestion), "%s", congestion ? congestion : "");
 	if (!def->datagram)
@@ -259,6 +294,9 @@ void result_merge(const struct engine_spec *s, const json_t *client, const json_
 	result_dist(none, &out->rate);
 	result_dist(none, &out->delay);
 	hist_free(none);
+	if (def->way == WAY_BOTH)
+		result_back(json_object_get(client, "back"), json_object_get(server, "back"), out);
+	snprintf(out->io, sizeof(out->io), "%s", s->io);
 	result_side(client, &out->client);
 	result_side(server, &out->server);
 	if (def->merge)
@@ -270,7 +308,10 @@ void engine_result_done(struct engine_result *r)
 	json_decref(r->intervals);
 	json_decref(r->flows);
 	json_decref(r->pairs);
-	r->intervals = r->flows = r->pairs = NULL;
+	json_decref(r->back.intervals);
+	json_decref(r->detail);
+	json_decref(r->machines);
+	r->intervals = r->flows = r->pairs = r->back.intervals = r->detail = r->machines = NULL;
 }
 
 static json_t *result_dist_json(const struct engine_dist *d)
@@ -324,6 +365,44 @@ static void result_json_rates(const struct engine_result *r, json_t *j)
 	json_object_set_new(j, "loss", result_real(r->loss));
 }
 
+static json_t *result_back_json(const struct engine_back *b)
+{
+	json_t *j = json_object();
+	json_object_set_new(j, "goodput_bps", result_real(b->goodput_bps));
+	json_object_set_new(j, "sent_bps", result_real(b->sent_bps));
+	json_object_set_new(j, "pps", result_real(b->pps));
+	json_object_set_new(j, "sent_pps", result_real(b->sent_pps));
+	json_object_set_new(j, "loss", result_real(b->loss));
+	json_object_set_new(j, "lost", json_integer(b->lost));
+	json_object_set_new(j, "lost_host", json_integer(b->lost_host));
+	json_object_set_new(j, "duplicated", json_integer(b->duplicated));
+	json_object_set_new(j, "reordered", json_integer(b->reordered));
+	json_object_set_new(j, "retransmits", json_integer(b->retransmits));
+	json_object_set(j, "intervals", b->intervals);
+	return j;
+}
+
+/* What held the rate, and how the figures are to be read. */
+static void result_json_findings(const struct engine_result *r, json_t *j)
+{
+	json_object_set_new(j, "messages_pps", result_real(r->messages_pps));
+	json_object_set_new(j, "segments_pps", result_real(r->segments_pps));
+	json_object_set_new(j, "coalescing", result_real(r->coalescing));
+	json_object_set_new(j, "limit", json_string(r->limit));
+	json_object_set_new(j, "limit_why", json_string(r->limit_why));
+	json_object_set_new(j, "steady_s", result_real(r->steady_s));
+	json_object_set_new(j, "clock_error_ns", result_real(r->clock_error_ns));
+	json_object_set_new(j, "seed", json_integer(r->seed));
+	json_object_set_new(j, "io", json_string(r->io[0] ? r->io : "plain"));
+	json_object_set_new(j, "invalid", r->invalid[0] ? json_string(r->invalid) : json_null());
+	if (r->back.intervals)
+		json_object_set_new(j, "back", result_back_json(&r->back));
+	if (r->detail)
+		json_object_set(j, "detail", r->detail);
+	if (r->machines)
+		json_object_set(j, "machines", r->machines);
+}
+
 json_t *engine_result_json(const struct engine_result *r)
 {
 	json_t *j =
@@ -346,5 +425,6 @@ json_t *engine_result_json(const struct engine_result *r)
 	json_object_set(j, "flows", r->flows);
 	if (r->pairs)
 		json_object_set(j, "pairs", r->pairs);
+	result_json_findings(r, j);
 	return j;
 }

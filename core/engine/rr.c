@@ -44,7 +44,7 @@ void rr_report(struct worker *w, json_t *result)
 {
 	struct hist *all = hist_new();
 	int64_t lost = 0, late = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		const struct rr *rr = w->streams[i].own;
 		hist_merge(all, rr->hist);
 		lost += rr->lost;

@@ -56,11 +56,16 @@ bool run_sleep(const struct worker *w, int64_t until_ns)
 
 static void *run_thread(void *arg)
 {
-	struct stream *s = arg;
-	struct worker *w = s->w;
+	struct crew *c = arg;
+	struct worker *w = c->w;
+	int side = w->server ? 0 : 1;
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (w->server || run_sleep(w, w->win.start_ns))
-		w->def->body[w->server ? 0 : 1](s);
+	if (w->server || run_sleep(w, w->win.start_ns)) {
+		if (w->def->crew[side])
+			w->def->crew[side](c);
+		else
+			w->def->body[side](c->streams);
+	}
 	while (write(w->done_fd, &(uint64_t){1}, sizeof(uint64_t)) < 0 && errno == EINTR)
 		;
 	return NULL;
@@ -72,13 +77,13 @@ static int run_start(struct worker *w, struct err *err)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, RUN_STACK);
 	int r = 0;
-	for (int i = 0; i < w->spec.streams && !r; i++) {
-		struct stream *s = &w->streams[i];
-		r = pthread_create(&s->thread, &attr, run_thread, s);
-		s->running = !r;
+	for (int i = 0; i < w->n_crews && !r; i++) {
+		struct crew *c = &w->crews[i];
+		r = pthread_create(&c->thread, &attr, run_thread, c);
+		c->running = !r;
 	}
 	pthread_attr_destroy(&attr);
-	return r ? err_sys(err, r, "starting a thread for each stream") : 0;
+	return r ? err_sys(err, r, "starting %d threads", w->n_crews) : 0;
 }
 
 /*
@@ -104,29 +109,31 @@ static void run_short_turns(void)
 static void run_over(struct worker *w)
 {
 	atomic_store(&w->over, true);
-	for (int i = 0; i < w->spec.streams; i++)
+	for (int i = 0; i < w->n_streams; i++)
 		shutdown(w->streams[i].fd, SHUT_RDWR);
 }
 
 static void run_join(struct worker *w)
 {
-	for (int i = 0; i < w->spec.streams; i++) {
-		if (w->streams[i].running)
-			pthread_join(w->streams[i].thread, NULL);
-		w->streams[i].running = false;
+	for (int i = 0; i < w->n_crews; i++) {
+		if (w->crews[i].running)
+			pthread_join(w->crews[i].thread, NULL);
+		w->crews[i].running = false;
 	}
 }
 
 static void run_sample_tcp(struct worker *w, struct socket_tcp *out)
 {
 	*out = (struct socket_tcp){0};
-	for (int i = 0; i < w->spec.streams && !w->def->datagram; i++) {
+	for (int i = 0; i < w->n_streams && !w->def->datagram; i++) {
 		struct socket_tcp one = {0};
 		socket_tcp_info(w->streams[i].fd, &one);
+		out->mss = one.mss;
+		if (!stream_sends(&w->streams[i]))
+			continue;
 		out->retransmits += one.retransmits;
 		out->rtt_us += one.rtt_us / w->spec.streams;
 		out->cwnd += one.cwnd / w->spec.streams;
-		out->mss = one.mss;
 	}
 }
 
@@ -187,7 +194,7 @@ static int64_t run_deadline(const struct worker *w)
 {
 	int64_t end = w->win.end_ns + RUN_GRACE_NS;
 	if (w->def->open_end) {
-		double files = (double)w->spec.file_size * 8 / RUN_SLOWEST * w->spec.streams *
+		double files = (double)w->spec.file_size * 8 / RUN_SLOWEST * w->n_streams *
 			       (double)(w->spec.count ? w->spec.count : 1);
 		end += files < 1e9 ? (int64_t)(files * 1e9) : (int64_t)1e18;
 	}
@@ -241,7 +248,7 @@ static int run_wait(struct worker *w, struct err *err)
 
 static const struct err *run_failed(const struct worker *w)
 {
-	for (int i = 0; i < w->spec.streams; i++)
+	for (int i = 0; i < w->n_streams; i++)
 		if (w->streams[i].err.kind)
 			return &w->streams[i].err;
 	return NULL;
@@ -272,8 +279,7 @@ static bool run_excused(struct worker *w, const struct err *failed)
 /* Until all threads have ended and, where there is one, the fixed end has passed. */
 static int run_watch(struct worker *w, struct err *err)
 {
-	while (w->ended < w->spec.streams ||
-	       (!w->def->open_end && !worker_over(w) && !w->stopped_ns)) {
+	while (w->ended < w->n_crews || (!w->def->open_end && !worker_over(w) && !w->stopped_ns)) {
 		int r = run_wait(w, err);
 		if (r)
 			return r;
@@ -286,9 +292,9 @@ static int run_watch(struct worker *w, struct err *err)
 static void run_prepare(struct worker *w)
 {
 	w->tcp_at = mem_zalloc((size_t)w->win.edges * sizeof(*w->tcp_at));
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		struct stream *s = &w->streams[i];
-		window_track_init(&s->track, &w->win, w->def->max_gap_ns[w->server ? 0 : 1]);
+		window_track_init(&s->track, &w->win, w->def->max_gap_ns[stream_sends(s)]);
 		if (w->def->prepare)
 			w->def->prepare(s);
 	}
@@ -298,7 +304,7 @@ static void run_prepare(struct worker *w)
 static int64_t run_last(const struct worker *w)
 {
 	int64_t last = 0;
-	for (int i = 0; i < w->spec.streams; i++)
+	for (int i = 0; i < w->n_streams; i++)
 		if (w->streams[i].track.last_ns > last)
 			last = w->streams[i].track.last_ns;
 	return w->partial ? clock_now_ns() : last;
@@ -313,7 +319,7 @@ int run_streams(struct worker *w, struct err *err)
 	if (clock_now_ns() > w->win.begin_ns)
 		return err_fail(err, ETIME,
 				"preparing %d streams took until after the window began",
-				w->spec.streams);
+				w->n_streams);
 	int r = run_start(w, err);
 	run_short_turns();
 	if (!r)

@@ -52,7 +52,7 @@ static int setup_listen(struct worker *w, struct err *err)
 		return r;
 	/* A connection is only accepted with its hello in it. */
 	setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &(int){10}, sizeof(int));
-	if (fcntl(w->listen_fd, F_SETFL, O_NONBLOCK) || listen(w->listen_fd, w->spec.streams + 16))
+	if (fcntl(w->listen_fd, F_SETFL, O_NONBLOCK) || listen(w->listen_fd, w->n_streams + 16))
 		return err_sys(err, errno, "listening");
 	return 0;
 }
@@ -93,7 +93,7 @@ int setup_server(struct worker *w, json_t *ready, struct err *err)
 	}
 	json_t *ports = json_array();
 	json_object_set_new(ready, "ports", ports);
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		int r = setup_bind_stream(&w->streams[i], err);
 		if (r)
 			return r;
@@ -108,7 +108,7 @@ static struct stream *setup_greet(struct worker *w, int fd)
 {
 	struct setup_hello hello;
 	if (recv(fd, &hello, sizeof(hello), MSG_DONTWAIT) != sizeof(hello) ||
-	    ntohl(hello.session) != w->session || ntohl(hello.stream) >= (uint32_t)w->spec.streams)
+	    ntohl(hello.session) != w->session || ntohl(hello.stream) >= (uint32_t)w->n_streams)
 		return NULL;
 	struct stream *s = &w->streams[ntohl(hello.stream)];
 	if (s->attached || send(fd, "", 1, MSG_NOSIGNAL) != 1)
@@ -229,7 +229,7 @@ int setup_attach(struct worker *w, struct err *err)
 {
 	if (!w->def->datagram)
 		return w->listen_fd >= 0 ? setup_accept(w, err) : 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		int r = setup_answer(&w->streams[i], err);
 		if (r)
 			return r;
@@ -241,7 +241,7 @@ bool setup_complete(const struct worker *w)
 {
 	if (w->def->unit == UNIT_PACKETS)
 		return true;
-	for (int i = 0; i < w->spec.streams; i++)
+	for (int i = 0; i < w->n_streams; i++)
 		if (!w->streams[i].attached)
 			return false;
 	return true;
@@ -253,9 +253,9 @@ int setup_pollfds(const struct worker *w, struct pollfd *out)
 		*out = (struct pollfd){.fd = w->listen_fd, .events = POLLIN};
 		return 1;
 	}
-	for (int i = 0; i < w->spec.streams; i++)
+	for (int i = 0; i < w->n_streams; i++)
 		out[i] = (struct pollfd){.fd = w->streams[i].fd, .events = POLLIN};
-	return w->spec.streams;
+	return w->n_streams;
 }
 
 struct setup_target {
@@ -354,9 +354,9 @@ static int setup_connect_tcp(struct worker *w, const struct setup_target *t, str
 {
 	int64_t deadline = clock_now_ns() + SETUP_CONNECT_NS;
 	int r = 0;
-	for (int i = 0; i < w->spec.streams && !r; i++)
+	for (int i = 0; i < w->n_streams && !r; i++)
 		r = setup_finish(&w->streams[i], deadline, t, err);
-	for (int i = 0; i < w->spec.streams && !r; i++)
+	for (int i = 0; i < w->n_streams && !r; i++)
 		r = setup_greeted(&w->streams[i], deadline, t, err);
 	return r;
 }
@@ -390,13 +390,13 @@ static void setup_say_hello(struct stream *s)
 static int setup_connect_udp(struct worker *w, const struct setup_target *t, struct err *err)
 {
 	int64_t wait = SETUP_HELLO_NS;
-	int silent = w->spec.streams;
+	int silent = w->n_streams;
 	for (int try = 0; try < SETUP_HELLOS && silent; try++, wait *= 2) {
-		for (int i = 0; i < w->spec.streams; i++)
+		for (int i = 0; i < w->n_streams; i++)
 			if (!w->streams[i].attached)
 				setup_say_hello(&w->streams[i]);
 		int64_t deadline = clock_now_ns() + wait;
-		for (int i = 0; i < w->spec.streams; i++) {
+		for (int i = 0; i < w->n_streams; i++) {
 			struct stream *s = &w->streams[i];
 			int r = s->attached ? -ETIMEDOUT : setup_heard(s, deadline, t, err);
 			if (r && r != -ETIMEDOUT)
@@ -415,7 +415,9 @@ int setup_connect(struct worker *w, const json_t *connect, struct err *err)
 {
 	struct setup_target t;
 	int r = setup_target(connect, w, &t, err);
-	for (int i = 0; i < w->spec.streams && !r; i++)
+	if (!r)
+		w->peer_len = socket_address(&w->peer, w->family, &t.ip, t.port);
+	for (int i = 0; i < w->n_streams && !r; i++)
 		r = setup_begin(&w->streams[i], &t, err);
 	if (r)
 		return r;
@@ -427,7 +429,7 @@ void setup_close(struct worker *w)
 	if (w->listen_fd >= 0)
 		close(w->listen_fd);
 	w->listen_fd = -1;
-	for (int i = 0; w->streams && i < w->spec.streams; i++) {
+	for (int i = 0; w->streams && i < w->n_streams; i++) {
 		if (w->streams[i].fd >= 0)
 			close(w->streams[i].fd);
 		w->streams[i].fd = -1;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@ enum spec_kind {
 	SPEC_COUNT,
 	SPEC_INT,
 	SPEC_BOOL,
-	SPEC_TEXT
+	SPEC_TEXT,
+	SPEC_LONG, /* a text of any length, kept for the life of the process */
+	SPEC_SCHEDULE
 };
 
 struct spec_key {
@@ -43,7 +46,8 @@ static const struct spec_key spec_keys[] = {
     {"duration_ns", "duration", SPEC_TIME, AT(duration_ns), NSEC_PER_MSEC, SPEC_DAY},
     {"warmup_ns", "warmup", SPEC_TIME, AT(warmup_ns), 0, SPEC_DAY},
     {"interval_ns", "interval", SPEC_TIME, AT(interval_ns), NSEC_PER_MSEC, SPEC_DAY},
-    {"streams", "streams", SPEC_INT, AT(streams), 1, 1000},
+    {"streams", "streams", SPEC_INT, AT(streams), 1, ENGINE_STREAMS},
+    {"threads", "threads", SPEC_INT, AT(threads), 0, 1024},
     {"size", "size", SPEC_SIZE, AT(size), 0, 1 << 30},
     {"response_size", "response_size", SPEC_SIZE, AT(response_size), 1, 1 << 30},
     {"rate_bps", "rate", SPEC_RATE, AT(rate_bps), 0, INT64_C(1000000000000000)},
@@ -58,11 +62,28 @@ static const struct spec_key spec_keys[] = {
     {"dscp", "dscp", SPEC_INT, AT(dscp), 0, 63},
     {"rcvbuf", "rcvbuf", SPEC_SIZE, AT(rcvbuf), 0, INT32_MAX},
     {"sndbuf", "sndbuf", SPEC_SIZE, AT(sndbuf), 0, INT32_MAX},
+    {"mss", "mss", SPEC_INT, AT(mss), 0, 65495},
+    {"spin", "spin", SPEC_BOOL, AT(spin), 0, 1},
+    {"discard", "discard", SPEC_BOOL, AT(discard), 0, 1},
+    {"io", "io", SPEC_TEXT, AT(io), 0, 0},
+    {"outstanding", "outstanding", SPEC_INT, AT(outstanding), 1, 1024},
+    {"burst", "burst", SPEC_COUNT, AT(burst), 1, 1024},
+    {"schedule", "schedule", SPEC_SCHEDULE, AT(schedule), 0, 0},
+    {"seed", "seed", SPEC_COUNT, AT(seed), 0, INT64_MAX},
+    {"timeout_ns", "timeout", SPEC_TIME, AT(timeout_ns), 0, SPEC_DAY},
+    {"close", "close", SPEC_TEXT, AT(close), 0, 0},
+    {"ports", "ports", SPEC_INT, AT(ports), 1, 1024},
+    {"steady", "steady", SPEC_BOOL, AT(steady), 0, 1},
+    {"group", "group", SPEC_TEXT, AT(group), 0, 0},
+    {"client_address", "client_address", SPEC_TEXT, AT(client_address), 0, 0},
+    {"script", "script", SPEC_LONG, AT(script), 0, 0},
     {"bind_device", "bind_device", SPEC_TEXT, AT(bind_device), 0, 0},
 };
 
 static const char *const spec_others[] = {"test",    "type",   "version", "role",
 					  "session", "family", "clock"};
+
+static const char *const spec_schedules[] = {"periodic", "poisson", "uniform", "normal"};
 
 void engine_spec_default(struct engine_spec *s, enum engine_test test)
 {
@@ -74,6 +95,10 @@ void engine_spec_default(struct engine_spec *s, enum engine_test test)
 	    .interval_ns = 500 * NSEC_PER_MSEC,
 	    .streams = 1,
 	    .response_size = 1,
+	    .outstanding = 1,
+	    .burst = 1,
+	    .ports = 1,
+	    .close = "rst",
 	    .file_size = 999999999,
 	    .congestion = "cubic",
 	    .client_cpu = two ? cpu_allowed(0) : -1,
@@ -102,16 +127,31 @@ static void spec_store(const struct spec_key *k, struct engine_spec *s, int64_t 
 		*(int64_t *)at = v;
 }
 
+static json_t *spec_show(const struct spec_key *k, const struct engine_spec *s)
+{
+	switch (k->kind) {
+	case SPEC_TEXT:
+		return json_string((const char *)s + k->offset);
+	case SPEC_LONG:
+		return s->script ? json_string(s->script) : NULL;
+	case SPEC_SCHEDULE:
+		return json_string(spec_schedules[s->schedule]);
+	case SPEC_BOOL:
+		return json_boolean(spec_load(k, s));
+	default:
+		return json_integer(spec_load(k, s));
+	}
+}
+
 json_t *engine_spec_json(const struct engine_spec *s)
 {
 	json_t *j = json_object();
 	json_object_set_new(j, "test", json_string(engine_test_name(s->test)));
 	for (size_t i = 0; i < ARRAY_SIZE(spec_keys); i++) {
 		const struct spec_key *k = &spec_keys[i];
-		json_t *v = k->kind == SPEC_TEXT   ? json_string((const char *)s + k->offset)
-			    : k->kind == SPEC_BOOL ? json_boolean(spec_load(k, s))
-						   : json_integer(spec_load(k, s));
-		json_object_set_new(j, k->name, v);
+		json_t *v = spec_show(k, s);
+		if (v)
+			json_object_set_new(j, k->name, v);
 	}
 	return j;
 }
@@ -166,11 +206,58 @@ static int spec_number(const struct spec_key *k, const json_t *j, struct engine_
 	return 0;
 }
 
+/* Specifications are copied freely, so the text belongs to none of them: each different one is kept
+ * until the process ends. */
+static const char *spec_keep(const char *text)
+{
+	static struct kept {
+		struct kept *next;
+		char *text;
+	} * all;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	struct kept *k = all;
+	while (k && !str_eq(k->text, text))
+		k = k->next;
+	if (!k) {
+		k = mem_zalloc(sizeof(*k));
+		*k = (struct kept){all, mem_strdup(text)};
+		all = k;
+	}
+	pthread_mutex_unlock(&lock);
+	return k->text;
+}
+
+static int spec_long(const struct spec_key *k, const json_t *j, struct engine_spec *s,
+		     struct err *err)
+{
+	if (!json_is_string(j))
+		return err_input(err, "%s: must be a text", k->name);
+	s->script = spec_keep(json_string_value(j));
+	return 0;
+}
+
+static int spec_schedule(const struct spec_key *k, const json_t *j, struct engine_spec *s,
+			 struct err *err)
+{
+	const char *text = json_string_value(j);
+	for (size_t i = 0; i < ARRAY_SIZE(spec_schedules); i++)
+		if (text && str_eq(text, spec_schedules[i])) {
+			s->schedule = (enum engine_schedule)i;
+			return 0;
+		}
+	return err_input(err, "%s: must be periodic, poisson, uniform or normal", k->name);
+}
+
 static int spec_value(const struct spec_key *k, const json_t *j, struct engine_spec *s,
 		      struct err *err)
 {
 	if (k->kind == SPEC_TEXT)
 		return spec_text(k, j, s, err);
+	if (k->kind == SPEC_LONG)
+		return spec_long(k, j, s, err);
+	if (k->kind == SPEC_SCHEDULE)
+		return spec_schedule(k, j, s, err);
 	if (k->kind != SPEC_BOOL)
 		return spec_number(k, j, s, err);
 	if (!json_is_boolean(j))
@@ -221,11 +308,11 @@ static int spec_check(const struct engine_spec *s, struct err *err)
 		return err_input(err, "interval_ns: more than 100000 intervals in duration_ns");
 	if (s->rate_bps && s->rate_pps)
 		return err_input(err, "rate_pps: give rate_bps or rate_pps, not both");
-	if ((s->rate_bps || s->rate_pps) && s->test != TEST_UDP_STREAM)
-		return err_input(err, "%s: only udp_stream is paced, not %s",
+	if ((s->rate_bps || s->rate_pps) && !engines_get(s->test)->paced)
+		return err_input(err, "%s: %s goes as fast as it can, it is not paced",
 				 s->rate_bps ? "rate_bps" : "rate_pps", engine_test_name(s->test));
-	if (s->count && s->test != TEST_THROUGHPUT)
-		return err_input(err, "count: only throughput counts transactions, not %s",
+	if (s->count && !engines_get(s->test)->open_end)
+		return err_input(err, "count: %s ends by the clock, not by a count",
 				 engine_test_name(s->test));
 	return engines_get(s->test)->check ? engines_get(s->test)->check(s, err) : 0;
 }

@@ -187,7 +187,7 @@ static void throughput_report(struct worker *w, json_t *result)
 	struct hist *all = hist_new();
 	json_t *pairs = json_array();
 	int64_t first = INT64_MAX, last = 0, measured = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		const struct throughput *t = w->streams[i].own;
 		hist_merge(all, t->time);
 		json_array_append_new(pairs, throughput_pair(&w->streams[i]));

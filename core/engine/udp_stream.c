@@ -98,14 +98,14 @@ static void udp_stream_prepare(struct stream *s)
 	struct udp_stream *u = mem_zalloc(sizeof(*u));
 	s->own = u;
 	size_t size = w->spec.size ? (size_t)w->spec.size : UDP_MAX;
-	u->full = u->most = udp_batch_most(size, w->spec.streams);
+	u->full = u->most = udp_batch_most(size, w->n_streams);
 	udp_batch_init(&u->batch, size, u->full, w->server);
 	u->drops_from = u->drops_to = -1;
 	u->paced = w->spec.rate_bps || w->spec.rate_pps;
 	if (u->paced) {
 		pace_init(&u->pace, w->spec.rate_bps ? size * 8 : 1,
 			  (uint64_t)(w->spec.rate_bps ? w->spec.rate_bps : w->spec.rate_pps));
-		pace_stream(&u->pace, w->win.start_ns, w->spec.streams, s->index);
+		pace_stream(&u->pace, w->win.start_ns, w->spec.streams, s->index % w->spec.streams);
 	}
 	if (!w->server)
 		return;
@@ -310,7 +310,7 @@ static bool udp_stream_settled(struct worker *w, int64_t now)
 		return false;
 	bool all = true;
 	int64_t heard = w->totals_ns, longest = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		struct udp_stream *u = w->streams[i].own;
 		int64_t last = atomic_load(&u->heard_ns), delay = atomic_load(&u->longest_ns);
 		all &= atomic_load(&u->measured) >= udp_stream_told(w, i);
@@ -325,7 +325,7 @@ static void udp_stream_report_client(struct worker *w, json_t *result)
 {
 	json_t *sent = json_array();
 	int64_t total = 0, missed = 0, refused = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		const struct udp_stream *u = w->streams[i].own;
 		json_array_append_new(sent, json_integer((int64_t)u->sent[PHASE_MEASURE]));
 		total += (int64_t)u->sent[PHASE_MEASURE];
@@ -354,7 +354,7 @@ static void udp_stream_report_server(struct worker *w, json_t *result)
 	struct hist *delay = hist_new();
 	json_t *received = json_array(), *seen = json_array();
 	int64_t unique = 0, duplicated = 0, reordered = 0, late = 0, here = 0, drops = 0;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		const struct udp_stream *u = w->streams[i].own;
 		const struct seq *q = &u->seq[PHASE_MEASURE];
 		json_array_append_new(received, json_integer(q->unique));
@@ -437,6 +437,8 @@ const struct engine_def udp_stream_engine = {
     .aliases = udp_stream_aliases,
     .datagram = true,
     .unit = UNIT_PACKETS,
+    .stream = true,
+    .paced = true,
     .linger_ns = UDP_LINGER_NS,
     .max_gap_ns = {100 * NSEC_PER_MSEC, INT64_MAX},
     .check = udp_stream_check,

@@ -74,7 +74,7 @@ int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, str
 static int worker_poll(struct worker *w, int64_t deadline_ns, struct err *err)
 {
 	int n = 0;
-	struct pollfd *fds = mem_zalloc((size_t)(w->spec.streams + 2) * sizeof(*fds));
+	struct pollfd *fds = mem_zalloc((size_t)(w->n_streams + 2) * sizeof(*fds));
 	if (w->server && w->streams)
 		n = setup_pollfds(w, fds);
 	fds[n] = (struct pollfd){.fd = w->ctl.in, .events = POLLIN};
@@ -140,14 +140,33 @@ static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
 
 static void worker_streams(struct worker *w)
 {
-	size_t size = sizeof(*w->streams) * (size_t)w->spec.streams;
+	w->n_streams = w->spec.streams * (w->def->way == WAY_BOTH ? 2 : 1);
+	size_t size = sizeof(*w->streams) * (size_t)w->n_streams;
 	if (posix_memalign((void **)&w->streams, _Alignof(struct stream), size))
 		abort(); /* as mem.h does without memory */
 	memset(w->streams, 0, size);
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		w->streams[i].w = w;
 		w->streams[i].index = i;
 		w->streams[i].fd = -1;
+		w->streams[i].back = i >= w->spec.streams;
+	}
+}
+
+/* Spreads the streams over threads. */
+static void worker_crews(struct worker *w)
+{
+	int cpu = w->server ? w->spec.server_cpu : w->spec.client_cpu;
+	int most = w->spec.threads ? w->spec.threads : cpu < 0 && cpu_allowed(1) >= 0 ? 2 : 1;
+	bool shared = w->def->crew[w->server ? 0 : 1];
+	w->n_crews = !shared || most > w->n_streams ? w->n_streams : most;
+	w->crews = mem_zalloc((size_t)w->n_crews * sizeof(*w->crews));
+	int next = 0;
+	for (int i = 0; i < w->n_crews; i++) {
+		int n = (w->n_streams - next) / (w->n_crews - i);
+		w->crews[i] =
+		    (struct crew){.w = w, .index = i, .streams = &w->streams[next], .n = n};
+		next += n;
 	}
 }
 
@@ -179,6 +198,7 @@ static int worker_specified(struct worker *w, struct err *err)
 		return r;
 	worker_raise_files();
 	worker_streams(w);
+	worker_crews(w);
 	json_t *ready = json_pack("{s:s}", "type", "ready");
 	if (w->server && (r = setup_server(w, ready, err))) {
 		json_decref(ready);
@@ -207,7 +227,7 @@ static int worker_connect(struct worker *w, const json_t *m, struct err *err)
 	worker_size(w);
 	json_t *flows = json_array();
 	bool answered = true;
-	for (int i = 0; i < w->spec.streams; i++) {
+	for (int i = 0; i < w->n_streams; i++) {
 		json_array_append_new(flows, socket_flow(w->streams[i].fd, w->def->datagram));
 		answered &= w->streams[i].attached || !w->def->datagram;
 	}
@@ -253,14 +273,14 @@ static int worker_start(struct worker *w, const json_t *m, struct err *err)
 		if (clock_now_ns() > at + w->spec.warmup_ns + NSEC_PER_SEC)
 			return err_fail(err, ETIMEDOUT,
 					"start: not all of the %d streams have connected",
-					w->spec.streams);
+					w->n_streams);
 		int r = worker_poll(w, clock_now_ns() + 10 * NSEC_PER_MSEC, err);
 		if (r)
 			return r;
 		if (w->ctl.eof)
 			return err_fail(err, ECANCELED, "the control channel was closed");
 	}
-	if (!w->server && w->streams[0].fd < 0)
+	if (!w->server && !w->peer_len)
 		return err_input(err, "start: the client was not told to connect");
 	return 0;
 }
@@ -308,7 +328,7 @@ static void worker_tell(struct worker *w, const struct err *err)
 
 static void worker_done(struct worker *w)
 {
-	for (int i = 0; w->streams && i < w->spec.streams; i++) {
+	for (int i = 0; w->streams && i < w->n_streams; i++) {
 		struct stream *s = &w->streams[i];
 		if (s->own && w->def->release)
 			w->def->release(s);
@@ -317,6 +337,11 @@ static void worker_done(struct worker *w)
 	setup_close(w);
 	if (w->done_fd >= 0)
 		close(w->done_fd);
+	for (int i = 0; i < w->n_crews; i++)
+		free(w->crews[i].own);
+	free(w->crews);
+	free(w->listen_fds);
+	free(w->listen_ports);
 	free(w->tcp_at);
 	free(w->streams);
 	json_decref(w->totals);

@@ -26,17 +26,29 @@
 struct stream {
 	struct worker *w;
 	int index;
-	int fd;	       /* connected (server of udp_stream: bound) */
-	int port;      /* server, UDP: where it is bound */
-	bool attached; /* server: its client has shown itself */
-	pthread_t thread;
-	bool running;		   /* the thread was made and not yet joined */
+	int fd;			   /* connected (server of udp_stream: bound) */
+	int port;		   /* server, UDP: where it is bound */
+	bool attached;		   /* server: its client has shown itself */
+	bool back;		   /* WAY_BOTH: data goes from server to client */
 	struct window_track track; /* headline count: bytes, datagrams or transactions */
 	int64_t packets_all;	   /* datagrams or transactions of all phases, by the thread */
 	int64_t hello_bytes;	   /* by UDP; both ways know it alike */
+	int64_t messages;	   /* sender: writes by the application, of all phases */
 	void *own;		   /* the engine's */
 	struct err err;		   /* why it ended early; kind 0: it did not */
 } __attribute__((aligned(128)));
+
+/* A thread and the streams that it serves: one for body[], some for crew[]. */
+struct crew {
+	struct worker *w;
+	int index;
+	struct stream *streams;
+	int n;
+	pthread_t thread;
+	bool running; /* the thread was made and not yet joined */
+	void *own;    /* the engine's; freed by free() when the worker is done */
+	double cpu_s; /* of this thread, in the window */
+};
 
 struct worker_sample { /* at an edge of the window */
 	struct cpu_sample cpu;
@@ -50,11 +62,18 @@ struct worker {
 	bool server;
 	int family;
 	uint32_t session;
-	int listen_fd;		/* TCP server, until all streams are there */
-	struct stream *streams; /* spec.streams of them */
+	int listen_fd; /* TCP server, until all streams are there */
+	struct stream *streams;
+	int n_streams; /* spec.streams, twice that of WAY_BOTH */
+	struct crew *crews;
+	int n_crews;
+	int *listen_fds; /* own_connections: spec.ports of them; heap */
+	int *listen_ports;
+	struct sockaddr_storage peer; /* client: where the server is (its first port) */
+	socklen_t peer_len;
 	struct window win;
 	int done_fd;	  /* eventfd: a thread has ended */
-	int ended;	  /* threads that have */
+	int ended;	  /* crews that have */
 	atomic_bool over; /* threads: end now, errors are no errors any more */
 	bool partial;	  /* told to stop before the end */
 	int64_t
@@ -66,6 +85,13 @@ struct worker {
 	int64_t totals_ns;	   /* when that came */
 	struct err err;
 };
+
+/* Does this end of the stream send the data? */
+static inline bool stream_sends(const struct stream *s)
+{
+	enum engine_way way = s->w->def->way;
+	return s->w->server == (way == WAY_BACK || (way == WAY_BOTH && s->back));
+}
 
 /* True when the stream's thread must end; cheap. */
 static inline bool worker_over(const struct worker *w)

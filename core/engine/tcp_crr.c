@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "core/engine/engines.h"
+#include "core/engine/worker.h"
+
+static int check(const struct engine_spec *s, struct err *err)
+{
+	return err_fail(err, ENOSYS, "%s is being built", engine_test_name(s->test));
+}
+
+static const char *const none[] = {NULL};
+
+const struct engine_def tcp_crr_engine = {
+    .test = TEST_TCP_CRR, .name = "tcp_crr", .aliases = none, .datagram = false, .check = check};
+
+const struct engine_def tcp_cc_engine = {
+    .test = TEST_TCP_CC, .name = "tcp_cc", .aliases = none, .datagram = false, .check = check};

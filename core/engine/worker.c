@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,6 +352,7 @@ static void worker_done(struct worker *w)
 int engine_stdio(int in_fd, int out_fd, struct err *err)
 {
 	struct worker w = {.listen_fd = -1, .done_fd = -1};
+	signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no flag for that */
 	control_init(&w.ctl, in_fd, out_fd);
 	int r = worker_run(&w, err);
 	if (r && !w.ctl.eof)

@@ -34,8 +34,8 @@ static void the_table_is_whole(void **state)
 
 		assert_int_equal(def->test, i);
 		assert_ptr_equal(engines_get((enum engine_test)i), def);
-		assert_non_null(def->body[0]);
-		assert_non_null(def->body[1]);
+		for (int side = 0; side < 2; side++)
+			assert_true(def->body[side] || def->crew[side]);
 		assert_int_equal(!def->prepare, !def->release);
 	}
 	assert_non_null(engines_at(TEST_THROUGHPUT));
@@ -98,7 +98,11 @@ static void both_ways(void **state)
 	    "\"rate_bps\":123,\"rate_pps\":0,\"file_size\":77,\"count\":0,\"no_delay\":true,"
 	    "\"congestion\":\"bbr\",\"congestion_required\":false,\"client_cpu\":-1,\"server_cpu\":"
 	    "3,\"dscp\":46,\"rcvbuf\":4096,"
-	    "\"sndbuf\":8192,\"bind_device\":\"eth0\"}";
+	    "\"sndbuf\":8192,\"bind_device\":\"eth0\",\"threads\":2,\"mss\":1200,\"spin\":true,"
+	    "\"discard\":false,\"io\":\"gso\",\"outstanding\":1,\"burst\":3,"
+	    "\"schedule\":\"poisson\",\"seed\":12345678901,\"timeout_ns\":5,\"close\":\"fin\","
+	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\","
+	    "\"script\":\"{}\"}";
 	struct engine_spec s;
 	struct err err;
 
@@ -195,7 +199,7 @@ static void mistakes_name_the_key(void **state)
 	    {"{\"test\":\"tcp_rr\",\"dscp\":64}", "dscp: 64 is not within 0 to 63"},
 	    {"{\"test\":\"tcp_rr\",\"rate_bps\":5}", "rate_bps: tcp_rr goes as fast"},
 	    {"{\"test\":\"tcp_rr\",\"rate_pps\":5}", "rate_pps: tcp_rr goes as fast"},
-	    {"{\"test\":\"tcp_rr\",\"count\":5}", "count: only throughput"},
+	    {"{\"test\":\"tcp_rr\",\"count\":5}", "count: tcp_rr ends by the clock"},
 	    {"{\"test\":\"udp_bw\",\"rate_pps\":5,\"rate_bps\":5}", "rate_pps: give rate_bps or"},
 	    {"{\"test\":\"udp_bw\",\"size\":11}", "size: a datagram of udp_stream has 12"},
 	    {"{\"test\":\"udp_bw\",\"size\":65508}", "size: "},

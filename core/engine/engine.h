@@ -16,7 +16,8 @@
  *      "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N,"protocol":"tcp"}]}
  *   → {"type":"start", "at_ns":T, "size":N}       both: CLOCK_MONOTONIC barrier
  *   ← {"type":"interval", …}                      every interval_ns, not part of the result's truth
- *   → {"type":"sent", "packets":[N,…]}            server of udp_stream: the client's totals
+ *   ⇄ {"type":"sent", "packets":[N,…]}            datagrams: from who sends, passed on to who
+ *      receives: its totals; also "sent" in the result
  *   ← {"type":"result", …}                        or {"type":"error","text":"…","code":N,"kind":N}
  *   → {"type":"stop"}                             early end; the result is then marked partial
  * End of file on control ends the worker at once.

@@ -49,15 +49,23 @@ struct engine_def {
 	/* Event-driven engines instead: a thread serves several streams (crew->streams, crew->n).
 	 */
 	void (*crew[2])(struct crew *c);
-	/* Those that connect again and again: the worker opens no streams itself; the crew does, to
-	 * worker.peer. Server: the crew has worker.listen_fds. */
+	/* Those that connect again and again: the worker opens no streams itself (their fd is -1);
+	 * the crew does, to worker.peer at worker.listen_ports. Server: the crew has
+	 * worker.listen_fds. Both see the end by worker.over_fd or worker_over(). */
 	bool own_connections;
+	/* Instead of the usual sockets: [server: puts "port" into the message "ready"; client: has
+	 * the message "connect", and worker.peer]. Sets the streams' fd where it opens any. */
+	int (*open[2])(struct worker *w, json_t *message, struct err *err);
 	void (*release)(struct stream *s);
 	void (*report)(struct worker *w, json_t *result);
 
-	/* Server, after the end, when the client's "sent" is what it waits for: has all come that
-	 * will? NULL: nothing to wait for. */
+	/* In a worker that receives, after the end, when the other's "sent" (worker.totals) is what
+	 * it waits for: has all come that will? NULL: nothing to wait for. */
 	bool (*settled)(struct worker *w, int64_t now_ns);
+	/* What this worker has sent in the window, an array: for the other one's worker.totals, as
+	 * soon as the threads that send have ended. NULL: it is "sent" in the result, which is too
+	 * late where both send. Gives a reference. */
+	json_t *(*sent)(struct worker *w);
 
 	/* At the driver: fills what is the engine's own in *out from the two results. */
 	void (*merge)(const struct engine_spec *s, const json_t *client, const json_t *server,

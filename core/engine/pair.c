@@ -39,6 +39,7 @@ struct pair {
 	struct control ctl[2];
 	json_t *ready[2], *connected, *result[2]; /* owned */
 	bool ended[2];				  /* sent its result or error */
+	bool told[2];				  /* its totals went to the other one */
 	bool stopping;				  /* both have been told to end */
 	bool stopped;				  /* by the caller's stop_fd */
 	struct err failure; /* what a worker said went wrong; kind 0: nothing */
@@ -71,21 +72,27 @@ static void pair_interval(struct pair *p, enum pair_side side, const json_t *m)
 		p->hooks->on_interval(p->hooks->arg, m);
 }
 
-static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct err *err)
+/* What one has sent, for the other one, which counts what came. */
+static int pair_sent(struct pair *p, enum pair_side side, json_t *sent, struct err *err)
 {
-	pair_keep(&p->result[side], m);
-	p->ended[side] = true;
-	json_t *sent = json_object_get(m, "sent");
-	if (side != PAIR_CLIENT || !sent || p->ended[PAIR_SERVER])
+	enum pair_side other = side == PAIR_CLIENT ? PAIR_SERVER : PAIR_CLIENT;
+	if (!sent || p->told[side] || p->ended[other])
 		return 0;
-	/* A server that was told to stop may have answered and gone: its result is yet to be read.
-	 */
-	int r = control_send(&p->ctl[PAIR_SERVER],
+	p->told[side] = true;
+	/* One that was told to stop may have answered and gone: its result is yet to be read. */
+	int r = control_send(&p->ctl[other],
 			     json_pack("{s:s,s:O}", "type", "sent", "packets", sent), err);
 	if (r != -EPIPE)
 		return r;
 	*err = ERR_INIT;
 	return 0;
+}
+
+static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct err *err)
+{
+	pair_keep(&p->result[side], m);
+	p->ended[side] = true;
+	return pair_sent(p, side, json_object_get(m, "sent"), err);
 }
 
 static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct err *err)
@@ -97,6 +104,8 @@ static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct e
 		pair_keep(&p->connected, m);
 	else if (str_eq(type, "interval"))
 		pair_interval(p, side, m);
+	else if (str_eq(type, "sent"))
+		return pair_sent(p, side, json_object_get(m, "packets"), err);
 	else if (str_eq(type, "result"))
 		return pair_result(p, side, m, err);
 	else if (str_eq(type, "error")) {

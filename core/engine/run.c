@@ -54,18 +54,28 @@ bool run_sleep(const struct worker *w, int64_t until_ns)
 	}
 }
 
+static bool run_sends(const struct crew *c)
+{
+	for (int i = 0; i < c->n; i++)
+		if (stream_sends(&c->streams[i]))
+			return true;
+	return false;
+}
+
+/* Whoever only receives is there before the start. */
 static void *run_thread(void *arg)
 {
 	struct crew *c = arg;
 	struct worker *w = c->w;
 	int side = w->server ? 0 : 1;
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (w->server || run_sleep(w, w->win.start_ns)) {
+	if (!run_sends(c) || run_sleep(w, w->win.start_ns)) {
 		if (w->def->crew[side])
 			w->def->crew[side](c);
 		else
 			w->def->body[side](c->streams);
 	}
+	atomic_store(&c->ended, true);
 	while (write(w->done_fd, &(uint64_t){1}, sizeof(uint64_t)) < 0 && errno == EINTR)
 		;
 	return NULL;
@@ -109,6 +119,9 @@ static void run_short_turns(void)
 static void run_over(struct worker *w)
 {
 	atomic_store(&w->over, true);
+	eventfd_write(w->over_fd, 1);
+	for (int i = 0; i < w->n_listen; i++)
+		shutdown(w->listen_fds[i], SHUT_RDWR);
 	for (int i = 0; i < w->n_streams; i++)
 		shutdown(w->streams[i].fd, SHUT_RDWR);
 }
@@ -125,7 +138,9 @@ static void run_join(struct worker *w)
 static void run_sample_tcp(struct worker *w, struct socket_tcp *out)
 {
 	*out = (struct socket_tcp){0};
-	for (int i = 0; i < w->n_streams && !w->def->datagram; i++) {
+	if (w->def->datagram || w->def->own_connections)
+		return;
+	for (int i = 0; i < w->n_streams; i++) {
 		struct socket_tcp one = {0};
 		socket_tcp_info(w->streams[i].fd, &one);
 		out->mss = one.mss;
@@ -177,6 +192,19 @@ static int run_message(struct worker *w, json_t *m, struct err *err)
 	return 0;
 }
 
+/* The other worker counts what has come against what we have sent. */
+static int run_tell(struct worker *w, struct err *err)
+{
+	if (w->told || !w->def->sent)
+		return 0;
+	for (int i = 0; i < w->n_crews; i++)
+		if (run_sends(&w->crews[i]) && !atomic_load(&w->crews[i].ended))
+			return 0;
+	w->told = true;
+	return control_send(
+	    &w->ctl, json_pack("{s:s,s:o}", "type", "sent", "packets", w->def->sent(w)), err);
+}
+
 static int run_control(struct worker *w, struct err *err)
 {
 	int r = control_fill(&w->ctl, err);
@@ -201,12 +229,18 @@ static int64_t run_deadline(const struct worker *w)
 	return end;
 }
 
+/* Does it wait at the end for what is still on its way? */
+static bool run_settles(const struct worker *w)
+{
+	return w->def->settled && worker_receives(w);
+}
+
 /* When the watcher has to look again if nothing happens. */
 static int64_t run_next(const struct worker *w, int64_t now)
 {
 	if (w->sampled < w->win.edges)
 		return window_edge(&w->win, w->sampled);
-	if (w->def->settled && w->server)
+	if (run_settles(w))
 		return now + RUN_TICK_NS;
 	int64_t over = w->win.end_ns + w->def->linger_ns;
 	return !w->def->open_end && !worker_over(w) ? over : run_deadline(w);
@@ -221,7 +255,7 @@ static int run_clock(struct worker *w, int64_t now, struct err *err)
 		return err_fail(err, ETIMEDOUT, "the streams did not end in time");
 	if (w->def->open_end || now < w->win.end_ns + w->def->linger_ns)
 		return 0;
-	if (!w->server || !w->def->settled || w->def->settled(w, now))
+	if (!run_settles(w) || w->def->settled(w, now))
 		run_over(w);
 	return 0;
 }
@@ -243,6 +277,8 @@ static int run_wait(struct worker *w, struct err *err)
 		w->ended += (int)ended;
 	if (n > 0 && fds[0].revents)
 		r = run_control(w, err);
+	if (!r && ended && worker_sends(w))
+		r = run_tell(w, err);
 	return r ? r : run_clock(w, clock_now_ns(), err);
 }
 
@@ -313,7 +349,8 @@ static int64_t run_last(const struct worker *w)
 int run_streams(struct worker *w, struct err *err)
 {
 	w->done_fd = eventfd(0, EFD_CLOEXEC);
-	if (w->done_fd < 0)
+	w->over_fd = eventfd(0, EFD_CLOEXEC);
+	if (w->done_fd < 0 || w->over_fd < 0)
 		return err_sys(err, errno, "eventfd");
 	run_prepare(w);
 	if (clock_now_ns() > w->win.begin_ns)

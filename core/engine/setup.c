@@ -5,7 +5,12 @@
  * Each TCP connection begins with a hello of 8 bytes (session, stream) that the server answers with
  * one byte, so a stranger's connection is never measured. UDP has a port a stream and the same
  * hello as a datagram, repeated for 1.5 s: it fills neighbour and NAT tables before the start. A
- * UDP stream goes on without an answer, since a path that loses everything is a result too.
+ * UDP stream goes on without an answer, since a path that loses everything is a result too. Where
+ * the server sends, it does so to where the hello came from, which is the NAT's address if there is
+ * one.
+ *
+ * Engines that connect again and again (own_connections) get listening ports and the server's
+ * address, and open their connections themselves.
  *
  * Sockets are blocking; whoever waits here does so in worker_wait(), which also hears the control
  * channel. Called by worker.c.
@@ -42,18 +47,36 @@ static int setup_bind(int fd, int family, const struct ip *ip, int port, struct 
 	return 0;
 }
 
-static int setup_listen(struct worker *w, struct err *err)
+/* A listening socket, not blocking, at a free port. */
+static int setup_listen(struct worker *w, bool defer, struct err *err)
 {
-	w->listen_fd = socket_open(&w->spec, false, w->family, err);
-	if (w->listen_fd < 0)
-		return w->listen_fd;
-	int r = setup_bind(w->listen_fd, w->family, NULL, 0, err);
+	autofd int fd = socket_open(&w->spec, false, w->family, err);
+	if (fd < 0)
+		return fd;
+	int r = setup_bind(fd, w->family, NULL, 0, err);
 	if (r)
 		return r;
-	/* A connection is only accepted with its hello in it. */
-	setsockopt(w->listen_fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &(int){10}, sizeof(int));
-	if (fcntl(w->listen_fd, F_SETFL, O_NONBLOCK) || listen(w->listen_fd, w->n_streams + 16))
+	if (defer)
+		setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &(int){10}, sizeof(int));
+	if (fcntl(fd, F_SETFL, O_NONBLOCK) || listen(fd, w->n_streams + 16))
 		return err_sys(err, errno, "listening");
+	int out = fd;
+	fd = -1;
+	return out;
+}
+
+static int setup_listen_ports(struct worker *w, json_t *ports, struct err *err)
+{
+	w->listen_fds = mem_zalloc((size_t)w->spec.ports * sizeof(*w->listen_fds));
+	w->listen_ports = mem_zalloc((size_t)w->spec.ports * sizeof(*w->listen_ports));
+	for (; w->n_listen < w->spec.ports; w->n_listen++) {
+		int fd = setup_listen(w, false, err);
+		if (fd < 0)
+			return fd;
+		w->listen_fds[w->n_listen] = fd;
+		w->listen_ports[w->n_listen] = socket_port(fd);
+		json_array_append_new(ports, json_integer(socket_port(fd)));
+	}
 	return 0;
 }
 
@@ -83,24 +106,35 @@ static int setup_bind_stream(struct stream *s, struct err *err)
 	return 0;
 }
 
-int setup_server(struct worker *w, json_t *ready, struct err *err)
+static int setup_bind_streams(struct worker *w, json_t *ports, struct err *err)
 {
-	if (!w->def->datagram) {
-		int r = setup_listen(w, err);
-		if (!r)
-			json_object_set_new(ready, "port", json_integer(socket_port(w->listen_fd)));
-		return r;
-	}
-	json_t *ports = json_array();
-	json_object_set_new(ready, "ports", ports);
 	for (int i = 0; i < w->n_streams; i++) {
 		int r = setup_bind_stream(&w->streams[i], err);
 		if (r)
 			return r;
 		json_array_append_new(ports, json_integer(w->streams[i].port));
 	}
-	json_object_set_new(ready, "port", json_integer(w->streams[0].port));
 	return 0;
+}
+
+int setup_server(struct worker *w, json_t *ready, struct err *err)
+{
+	if (w->def->open[0])
+		return w->def->open[0](w, ready, err);
+	if (!w->def->datagram && !w->def->own_connections) {
+		/* A connection is only accepted with its hello in it. */
+		w->listen_fd = setup_listen(w, true, err);
+		if (w->listen_fd < 0)
+			return w->listen_fd;
+		json_object_set_new(ready, "port", json_integer(socket_port(w->listen_fd)));
+		return 0;
+	}
+	json_t *ports = json_array();
+	json_object_set_new(ready, "ports", ports);
+	int r = w->def->own_connections ? setup_listen_ports(w, ports, err)
+					: setup_bind_streams(w, ports, err);
+	json_object_set(ready, "port", json_array_get(ports, 0));
+	return r;
 }
 
 /* A fresh connection with its hello: is it ours, and which stream? */
@@ -184,6 +218,12 @@ static bool setup_is_hello(const struct worker *w, const void *data, size_t len)
 	       p.phase == PHASE_HELLO;
 }
 
+/* Must the server know where the client of this stream is? */
+static bool setup_needs_client(const struct stream *s)
+{
+	return s->w->def->unit == UNIT_TRANSACTIONS || stream_sends(s);
+}
+
 /* A socket of this stream for one client and one own address, so that answers come from there. */
 static int setup_answering(struct stream *s, const struct setup_datagram *d, struct err *err)
 {
@@ -192,6 +232,7 @@ static int setup_answering(struct stream *s, const struct setup_datagram *d, str
 	if (fd < 0)
 		return fd;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+	setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
 	int r = setup_bind(fd, w->family, &d->to, s->port, err);
 	if (r)
 		return r;
@@ -215,7 +256,7 @@ static int setup_answer(struct stream *s, struct err *err)
 		if (!s->attached && fd < 0)
 			return fd;
 		send(s->attached ? s->fd : fd, d.data, d.len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (s->attached || s->w->def->unit != UNIT_TRANSACTIONS)
+		if (s->attached || !setup_needs_client(s))
 			continue;
 		close(s->fd); /* from here on, only this client is heard */
 		s->fd = fd;
@@ -229,6 +270,8 @@ int setup_attach(struct worker *w, struct err *err)
 {
 	if (!w->def->datagram)
 		return w->listen_fd >= 0 ? setup_accept(w, err) : 0;
+	if (w->def->open[0])
+		return 0;
 	for (int i = 0; i < w->n_streams; i++) {
 		int r = setup_answer(&w->streams[i], err);
 		if (r)
@@ -239,16 +282,19 @@ int setup_attach(struct worker *w, struct err *err)
 
 bool setup_complete(const struct worker *w)
 {
-	if (w->def->unit == UNIT_PACKETS)
+	if (w->def->own_connections || w->def->open[0])
 		return true;
 	for (int i = 0; i < w->n_streams; i++)
-		if (!w->streams[i].attached)
+		if (!w->streams[i].attached &&
+		    (!w->def->datagram || setup_needs_client(&w->streams[i])))
 			return false;
 	return true;
 }
 
 int setup_pollfds(const struct worker *w, struct pollfd *out)
 {
+	if (w->def->own_connections || w->def->open[0])
+		return 0;
 	if (!w->def->datagram) {
 		*out = (struct pollfd){.fd = w->listen_fd, .events = POLLIN};
 		return 1;
@@ -298,6 +344,7 @@ static int setup_begin(struct stream *s, const struct setup_target *t, struct er
 		return s->fd;
 	struct sockaddr_storage a;
 	socklen_t len = socket_address(&a, w->family, &t->ip, s->port);
+	setsockopt(s->fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
 	if (!w->def->datagram && fcntl(s->fd, F_SETFL, O_NONBLOCK))
 		return err_sys(err, errno, "preparing a socket");
 	if (connect(s->fd, (struct sockaddr *)&a, len) && errno != EINPROGRESS)
@@ -411,12 +458,60 @@ static int setup_connect_udp(struct worker *w, const struct setup_target *t, str
 	return 0;
 }
 
-int setup_connect(struct worker *w, const json_t *connect, struct err *err)
+/* The server's ports, for an engine that connects to them itself. */
+static int setup_keep_ports(struct worker *w, const struct setup_target *t, struct err *err)
+{
+	w->listen_ports = mem_zalloc((size_t)w->spec.ports * sizeof(*w->listen_ports));
+	for (int i = 0; i < w->spec.ports; i++) {
+		const json_t *one = json_array_get(t->ports, (size_t)i);
+		w->listen_ports[i] = one ? (int)json_integer_value(one) : t->port;
+		if (w->listen_ports[i] < 1 || w->listen_ports[i] > 65535)
+			return err_input(err, "connect: ports: %d is not within 1 to 65535",
+					 w->listen_ports[i]);
+	}
+	return 0;
+}
+
+/* A flow for each port of the server, from any port here; `probe` is connected, by UDP, so that the
+ * kernel has chosen the local address without sending anything. */
+static void setup_add_flows(struct worker *w, int probe, json_t *flows)
+{
+	for (int i = 0; i < w->spec.ports; i++) {
+		json_t *flow = socket_flow(probe, false);
+		json_object_set_new(flow, "local_port", json_integer(0));
+		json_object_set_new(flow, "remote_port", json_integer(w->listen_ports[i]));
+		json_array_append_new(flows, flow);
+	}
+}
+
+int setup_flows(struct worker *w, json_t *flows, struct err *err)
+{
+	if (!w->def->own_connections) {
+		for (int i = 0; i < w->n_streams; i++)
+			if (w->streams[i].fd >= 0)
+				json_array_append_new(
+				    flows, socket_flow(w->streams[i].fd, w->def->datagram));
+		return 0;
+	}
+	autofd int probe = socket_open(&w->spec, true, w->family, err);
+	if (probe < 0)
+		return probe;
+	if (connect(probe, (struct sockaddr *)&w->peer, w->peer_len))
+		return err_sys(err, errno, "finding the way to the server");
+	setup_add_flows(w, probe, flows);
+	return 0;
+}
+
+int setup_connect(struct worker *w, json_t *connect, struct err *err)
 {
 	struct setup_target t;
 	int r = setup_target(connect, w, &t, err);
 	if (!r)
 		w->peer_len = socket_address(&w->peer, w->family, &t.ip, t.port);
+	if (!r && w->def->open[1])
+		return w->def->open[1](w, connect, err);
+	if (!r && w->def->own_connections)
+		return setup_keep_ports(w, &t, err);
 	for (int i = 0; i < w->n_streams && !r; i++)
 		r = setup_begin(&w->streams[i], &t, err);
 	if (r)
@@ -429,6 +524,9 @@ void setup_close(struct worker *w)
 	if (w->listen_fd >= 0)
 		close(w->listen_fd);
 	w->listen_fd = -1;
+	for (int i = 0; i < w->n_listen; i++)
+		close(w->listen_fds[i]);
+	w->n_listen = 0;
 	for (int i = 0; w->streams && i < w->n_streams; i++) {
 		if (w->streams[i].fd >= 0)
 			close(w->streams[i].fd);

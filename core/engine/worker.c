@@ -218,7 +218,7 @@ static void worker_size(struct worker *w)
 	w->spec.size = mtu > headers + 64 && mtu <= 9000 ? mtu - headers : 1500 - headers;
 }
 
-static int worker_connect(struct worker *w, const json_t *m, struct err *err)
+static int worker_connect(struct worker *w, json_t *m, struct err *err)
 {
 	if (w->server)
 		return err_input(err, "connect: that is for the client");
@@ -228,9 +228,12 @@ static int worker_connect(struct worker *w, const json_t *m, struct err *err)
 	worker_size(w);
 	json_t *flows = json_array();
 	bool answered = true;
-	for (int i = 0; i < w->n_streams; i++) {
-		json_array_append_new(flows, socket_flow(w->streams[i].fd, w->def->datagram));
+	for (int i = 0; i < w->n_streams; i++)
 		answered &= w->streams[i].attached || !w->def->datagram;
+	r = setup_flows(w, flows, err);
+	if (r) {
+		json_decref(flows);
+		return r;
 	}
 	return control_send(&w->ctl,
 			    json_pack("{s:s,s:o,s:I,s:b}", "type", "connected", "flow", flows,
@@ -272,9 +275,9 @@ static int worker_start(struct worker *w, const json_t *m, struct err *err)
 				(long long)(late / NSEC_PER_MSEC));
 	while (w->server && !setup_complete(w)) {
 		if (clock_now_ns() > at + w->spec.warmup_ns + NSEC_PER_SEC)
-			return err_fail(err, ETIMEDOUT,
-					"start: not all of the %d streams have connected",
-					w->n_streams);
+			return err_fail(err, ETIMEDOUT, "start: not all of the %d streams have %s",
+					w->n_streams,
+					w->def->datagram ? "heard from their client" : "connected");
 		int r = worker_poll(w, clock_now_ns() + 10 * NSEC_PER_MSEC, err);
 		if (r)
 			return r;
@@ -338,6 +341,8 @@ static void worker_done(struct worker *w)
 	setup_close(w);
 	if (w->done_fd >= 0)
 		close(w->done_fd);
+	if (w->over_fd >= 0)
+		close(w->over_fd);
 	for (int i = 0; i < w->n_crews; i++)
 		free(w->crews[i].own);
 	free(w->crews);
@@ -351,7 +356,7 @@ static void worker_done(struct worker *w)
 
 int engine_stdio(int in_fd, int out_fd, struct err *err)
 {
-	struct worker w = {.listen_fd = -1, .done_fd = -1};
+	struct worker w = {.listen_fd = -1, .done_fd = -1, .over_fd = -1};
 	signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no flag for that */
 	control_init(&w.ctl, in_fd, out_fd);
 	int r = worker_run(&w, err);

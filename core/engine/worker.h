@@ -46,6 +46,7 @@ struct crew {
 	int n;
 	pthread_t thread;
 	bool running; /* the thread was made and not yet joined */
+	atomic_bool ended;
 	void *own;    /* the engine's; freed by free() when the worker is done */
 	double cpu_s; /* of this thread, in the window */
 };
@@ -67,12 +68,15 @@ struct worker {
 	int n_streams; /* spec.streams, twice that of WAY_BOTH */
 	struct crew *crews;
 	int n_crews;
-	int *listen_fds; /* own_connections: spec.ports of them; heap */
-	int *listen_ports;
+	/* own_connections: spec.ports of them. Server: its listening sockets, not blocking; both:
+	 * the server's ports. Heap. */
+	int *listen_fds, *listen_ports;
+	int n_listen;		      /* of listen_fds */
 	struct sockaddr_storage peer; /* client: where the server is (its first port) */
 	socklen_t peer_len;
 	struct window win;
 	int done_fd;	  /* eventfd: a thread has ended */
+	int over_fd;	  /* eventfd: readable once worker_over(); for the epoll of a crew */
 	int ended;	  /* crews that have */
 	atomic_bool over; /* threads: end now, errors are no errors any more */
 	bool partial;	  /* told to stop before the end */
@@ -81,8 +85,9 @@ struct worker {
 	struct worker_sample begin, end;
 	struct socket_tcp *tcp_at; /* [edges], at each edge passed; heap */
 	int sampled;		   /* edges sampled */
-	json_t *totals;		   /* server: the client's "sent" message; owned */
+	json_t *totals;		   /* the other worker's "sent" message; owned */
 	int64_t totals_ns;	   /* when that came */
+	bool told;		   /* our own "sent" has gone out */
 	struct err err;
 };
 
@@ -91,6 +96,17 @@ static inline bool stream_sends(const struct stream *s)
 {
 	enum engine_way way = s->w->def->way;
 	return s->w->server == (way == WAY_BACK || (way == WAY_BOTH && s->back));
+}
+
+/* Does this worker receive on any of its streams? */
+static inline bool worker_receives(const struct worker *w)
+{
+	return w->def->way == WAY_BOTH || w->server == (w->def->way == WAY_FORWARD);
+}
+
+static inline bool worker_sends(const struct worker *w)
+{
+	return w->def->way == WAY_BOTH || w->server == (w->def->way == WAY_BACK);
 }
 
 /* True when the stream's thread must end; cheap. */
@@ -111,7 +127,9 @@ int setup_attach(struct worker *w, struct err *err); /* server: takes what knock
 bool setup_complete(const struct worker *w);	     /* server: all streams have their client */
 int setup_pollfds(const struct worker *w,
 		  struct pollfd *out); /* server: where to wait for knocks */
-int setup_connect(struct worker *w, const json_t *connect, struct err *err);
+int setup_connect(struct worker *w, json_t *connect, struct err *err);
+int setup_flows(struct worker *w, json_t *flows,
+		struct err *err); /* client: those of "connected" */
 void setup_close(struct worker *w);
 
 /* run.c: from the start to the end. */

@@ -267,6 +267,14 @@ struct engine_hooks {
 	void (*on_start)(void *arg, int64_t window_ns); /* when the window will begin, or NULL */
 	void *arg;
 	int stop_fd; /* readable: end early, partial result; 0 or -1 = none; borrowed */
+	/* The workers may run on different machines: their clocks are compared (clock_offset.h),
+	 * and nothing is taken for simultaneous beyond clock_error_ns. */
+	bool own_clocks;
+	/* When may it start? Called once both are connected, with the earliest time that they can
+	 * keep; gives that or a later one (CLOCK_MONOTONIC here), negative errno when it must not
+	 * start. It may wait for others, at most some 10 s: several measurements in threads of one
+	 * process agree on one start. NULL: at the earliest. */
+	int64_t (*start)(void *arg, int64_t earliest_ns);
 };
 int engine_pair(const struct engine_spec *s, const struct ip *server,
 		const struct engine_ends *ends, const struct engine_hooks *hooks,

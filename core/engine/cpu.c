@@ -10,9 +10,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/mem.h"
@@ -55,6 +56,52 @@ void cpu_sample(struct cpu_sample *s)
 		text[n] = '\0';
 		cpu_parse_stat(text, s);
 	}
+}
+
+void cpu_thread_self(struct cpu_thread *out)
+{
+	struct timespec ts = {0};
+	struct rusage ru = {0};
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	getrusage(RUSAGE_THREAD, &ru);
+	*out = (struct cpu_thread){
+	    .total_s = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9,
+	    .user_s = cpu_seconds(&ru.ru_utime),
+	    .system_s = cpu_seconds(&ru.ru_stime),
+	};
+}
+
+/* Behind the name, which may contain anything, come state and 10 numbers, then the two times. */
+int cpu_parse_thread(const char *text, struct cpu_thread *out)
+{
+	const char *after = strrchr(text, ')');
+	double tick = (double)sysconf(_SC_CLK_TCK);
+	uint64_t user, system;
+	if (!after ||
+	    sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+		   &user, &system) != 2)
+		return -EINVAL;
+	out->user_s = (double)user / tick;
+	out->system_s = (double)system / tick;
+	return 0;
+}
+
+int cpu_thread_of(pthread_t thread, int tid, bool split, struct cpu_thread *out)
+{
+	clockid_t clock;
+	struct timespec ts;
+	char path[64], text[1024];
+	if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &ts))
+		return -ESRCH;
+	*out = (struct cpu_thread){(double)ts.tv_sec + (double)ts.tv_nsec / 1e9, NAN, NAN};
+	if (!split)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	cpu_parse_thread(text, out);
+	return 0;
 }
 
 void cpu_between(const struct cpu_sample *a, const struct cpu_sample *b, struct cpu_use *out)

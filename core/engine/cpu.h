@@ -4,6 +4,8 @@
 #ifndef VPCLAB_ENGINE_CPU_H
 #define VPCLAB_ENGINE_CPU_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/err.h"
@@ -13,6 +15,11 @@ struct cpu_sample {
 	uint64_t total, idle, softirq, steal; /* ticks of all CPUs since boot, proc_stat(5) */
 };
 
+struct cpu_thread {		 /* of one thread since it began; s */
+	double total_s;		 /* exact */
+	double user_s, system_s; /* what it consists of, by ticks; NAN: not known */
+};
+
 struct cpu_use {
 	double user_s, system_s;
 	double busy, softirq,
@@ -20,6 +27,15 @@ struct cpu_use {
 };
 
 void cpu_sample(struct cpu_sample *s);
+
+/* Of the calling thread, getrusage(2). */
+void cpu_thread_self(struct cpu_thread *out);
+/* Of another thread of this process; split: also into user and system time, which reads a file.
+ * -ESRCH: it has ended. */
+int cpu_thread_of(pthread_t thread, int tid, bool split, struct cpu_thread *out);
+
+/* The text of proc_pid_stat(5) into user_s and system_s; -EINVAL where it is something else. */
+int cpu_parse_thread(const char *text, struct cpu_thread *out);
 
 /* Parses the first line of /proc/stat into s; -EINVAL where it is something else. */
 int cpu_parse_stat(const char *text, struct cpu_sample *s);

@@ -51,12 +51,26 @@ static bool result_sends(const struct worker *w, bool back)
 
 static void result_add_tcp(const struct worker *w, int k, json_t *j)
 {
-	if (w->def->datagram || k >= w->sampled)
+	if (k >= w->sampled || !w->tcp_at[k].sockets)
 		return;
-	int64_t retransmits = w->tcp_at[k].retransmits - w->tcp_at[k - 1].retransmits;
-	json_object_set_new(j, "retransmits", json_integer(retransmits));
-	json_object_set_new(j, "rtt_us", json_real(w->tcp_at[k].rtt_us));
-	json_object_set_new(j, "cwnd", json_real(w->tcp_at[k].cwnd));
+	json_t *tcp = sample_tcp_json(&w->tcp_at[k - 1], &w->tcp_at[k]);
+	json_object_update(j, tcp);
+	json_decref(tcp);
+}
+
+/* Whole units from the window's begin to edge k, so that the intervals' add up to the window's. */
+static int64_t result_whole(const struct worker *w, int k, bool back)
+{
+	return llround(result_units(w, k, back) - result_units(w, 0, back));
+}
+
+static void result_add_units(const struct worker *w, int k, bool back, json_t *j)
+{
+	static const char *const names[] = {[UNIT_BYTES] = "bytes",
+					    [UNIT_PACKETS] = "packets",
+					    [UNIT_TRANSACTIONS] = "transactions"};
+	int64_t n = result_whole(w, k, back) - result_whole(w, k - 1, back);
+	json_object_set_new(j, names[w->def->unit], json_integer(n));
 }
 
 /* The interval from edge k − 1 to edge k, or to `until` where that is sooner. */
@@ -76,6 +90,7 @@ static json_t *result_interval(const struct worker *w, int k, int64_t until, boo
 		double bytes = w->def->unit == UNIT_PACKETS ? (double)w->spec.size : 1;
 		json_object_set_new(j, "bps", json_real(rate * bytes * 8));
 	}
+	result_add_units(w, k, back, j);
 	if (result_sends(w, back))
 		result_add_tcp(w, k, j);
 	return j;
@@ -85,6 +100,8 @@ json_t *result_interval_message(const struct worker *w, int k)
 {
 	json_t *j = result_interval(w, k, INT64_MAX, false);
 	json_object_set_new(j, "type", json_string("interval"));
+	if (w->def->way == WAY_BOTH)
+		json_object_set_new(j, "back", result_interval(w, k, INT64_MAX, true));
 	return j;
 }
 
@@ -168,6 +185,7 @@ json_t *result_of_worker(struct worker *w)
 	result_add_counts(w, j, false);
 	result_add_totals(w, j);
 	result_add_cpu(w, j);
+	sample_report(w, j);
 	result_add_sockets(w, j);
 	if (w->def->way == WAY_BOTH) {
 		json_t *back =

@@ -68,6 +68,7 @@ static void *run_thread(void *arg)
 	struct crew *c = arg;
 	struct worker *w = c->w;
 	int side = w->server ? 0 : 1;
+	c->tid = (int)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (!run_sends(c) || run_sleep(w, w->win.start_ns)) {
 		if (w->def->crew[side])
@@ -76,6 +77,7 @@ static void *run_thread(void *arg)
 			w->def->body[side](c->streams);
 	}
 	atomic_store(&c->ended, true);
+	sample_thread_ends(c);
 	while (write(w->done_fd, &(uint64_t){1}, sizeof(uint64_t)) < 0 && errno == EINTR)
 		;
 	return NULL;
@@ -135,42 +137,19 @@ static void run_join(struct worker *w)
 	}
 }
 
-static void run_sample_tcp(struct worker *w, struct socket_tcp *out)
-{
-	*out = (struct socket_tcp){0};
-	if (w->def->datagram || w->def->own_connections)
-		return;
-	for (int i = 0; i < w->n_streams; i++) {
-		struct socket_tcp one = {0};
-		socket_tcp_info(w->streams[i].fd, &one);
-		out->mss = one.mss;
-		if (!stream_sends(&w->streams[i]))
-			continue;
-		out->retransmits += one.retransmits;
-		out->rtt_us += one.rtt_us / w->spec.streams;
-		out->cwnd += one.cwnd / w->spec.streams;
-	}
-}
-
-static void run_sample(struct worker *w, struct worker_sample *out)
-{
-	cpu_sample(&out->cpu);
-	run_sample_tcp(w, &out->tcp);
-}
-
 /* Does what is due at each edge that has passed. */
 static int run_edges(struct worker *w, int64_t now, struct err *err)
 {
 	int r = 0;
 	while (!r && w->sampled < w->win.edges && window_edge(&w->win, w->sampled) <= now) {
 		int k = w->sampled++;
-		run_sample_tcp(w, &w->tcp_at[k]);
+		sample_tcp(w, SAMPLE_SOCKETS, &w->tcp_at[k]);
 		if (k == 0)
-			run_sample(w, &w->begin);
+			sample_worker(w, 0, &w->begin);
 		else
 			r = control_send(&w->ctl, result_interval_message(w, k), err);
 		if (k == w->win.edges - 1 && !w->win.open) {
-			run_sample(w, &w->end);
+			sample_worker(w, 1, &w->end);
 			w->stopped_ns = w->win.end_ns;
 		}
 	}
@@ -371,10 +350,10 @@ int run_streams(struct worker *w, struct err *err)
 		return -err->code;
 	}
 	if (!w->sampled) /* ended before the window began: an empty one */
-		run_sample(w, &w->begin);
+		sample_worker(w, 0, &w->begin);
 	if (!w->stopped_ns) {
 		w->stopped_ns = run_last(w);
-		run_sample(w, &w->end);
+		sample_worker(w, 1, &w->end);
 	}
 	return 0;
 }

@@ -176,14 +176,57 @@ int socket_tcp_info(int fd, struct socket_tcp *out)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &(socklen_t){sizeof(info)}))
 		return -errno;
 	*out = (struct socket_tcp){
+	    .sockets = 1,
 	    .retransmits = info.tcpi_total_retrans,
 	    .rtt_us = info.tcpi_rtt,
+	    .rttvar_us = info.tcpi_rttvar,
+	    .min_rtt_us = info.tcpi_min_rtt == UINT32_MAX ? 0 : info.tcpi_min_rtt,
 	    .cwnd = info.tcpi_snd_cwnd,
 	    .mss = (int)info.tcpi_snd_mss,
 	    .bytes_sent = (int64_t)info.tcpi_bytes_sent,
 	    .bytes_received = (int64_t)info.tcpi_bytes_received,
+	    .bytes_acked = (int64_t)info.tcpi_bytes_acked,
+	    .segs_out = info.tcpi_segs_out,
+	    .data_segs_out = info.tcpi_data_segs_out,
+	    .delivery_bps = 8 * (double)info.tcpi_delivery_rate,
+	    .app_limited = info.tcpi_delivery_rate_app_limited,
+	    .busy_us = (int64_t)info.tcpi_busy_time,
+	    .rwnd_limited_us = (int64_t)info.tcpi_rwnd_limited,
+	    .sndbuf_limited_us = (int64_t)info.tcpi_sndbuf_limited,
+	    .reord_seen = info.tcpi_reord_seen,
+	    .dsack_dups = info.tcpi_dsack_dups,
 	};
 	return 0;
+}
+
+static double socket_mean(double mean, int n, double one)
+{
+	return mean + (one - mean) / (n + 1);
+}
+
+void socket_tcp_add(struct socket_tcp *sum, const struct socket_tcp *one)
+{
+	int n = sum->sockets++;
+	sum->rtt_us = socket_mean(sum->rtt_us, n, one->rtt_us);
+	sum->rttvar_us = socket_mean(sum->rttvar_us, n, one->rttvar_us);
+	sum->cwnd = socket_mean(sum->cwnd, n, one->cwnd);
+	if (one->min_rtt_us > 0 && (!(sum->min_rtt_us > 0) || one->min_rtt_us < sum->min_rtt_us))
+		sum->min_rtt_us = one->min_rtt_us;
+	if (!sum->mss || one->mss < sum->mss)
+		sum->mss = one->mss;
+	sum->retransmits += one->retransmits;
+	sum->bytes_sent += one->bytes_sent;
+	sum->bytes_received += one->bytes_received;
+	sum->bytes_acked += one->bytes_acked;
+	sum->segs_out += one->segs_out;
+	sum->data_segs_out += one->data_segs_out;
+	sum->delivery_bps += one->delivery_bps;
+	sum->app_limited += one->app_limited;
+	sum->busy_us += one->busy_us;
+	sum->rwnd_limited_us += one->rwnd_limited_us;
+	sum->sndbuf_limited_us += one->sndbuf_limited_us;
+	sum->reord_seen += one->reord_seen;
+	sum->dsack_dups += one->dsack_dups;
 }
 
 void socket_congestion(int fd, char name[static 16])

@@ -12,11 +12,23 @@
 #include "core/base/err.h"
 #include "core/engine/engine.h"
 
-struct socket_tcp { /* of tcp_info, tcp(7); sums or means of several sockets */
+/* Of tcp_info, tcp(7) and linux/tcp.h; since the connection was made. Of several sockets: sums, but
+ * means of rtt, rttvar and cwnd, and the least of min_rtt and mss. */
+struct socket_tcp {
+	int sockets; /* that are in it */
 	int64_t retransmits;
-	double rtt_us, cwnd;
+	double rtt_us, rttvar_us, min_rtt_us; /* min_rtt: 0 not known */
+	double cwnd;			      /* segments */
 	int mss;
-	int64_t bytes_sent, bytes_received; /* since connected; sent: those sent again too */
+	int64_t bytes_sent, bytes_received; /* sent: those sent again too */
+	int64_t bytes_acked;
+	int64_t segs_out, data_segs_out; /* of the MSS, however the kernel hands them down */
+	double delivery_bps;		 /* the kernel's latest estimate of what gets through */
+	int app_limited;		 /* sockets that had too little to send for that estimate */
+	/* Time with data on the way or waiting; of that, held by the receiver's window, and by the
+	 * sender's own buffer. */
+	int64_t busy_us, rwnd_limited_us, sndbuf_limited_us;
+	int64_t reord_seen, dsack_dups;
 };
 
 /* A socket of that family with the specification's options set; close-on-exec. Negative errno. */
@@ -29,7 +41,8 @@ int socket_port(int fd); /* local port, 0 on failure */
 /* {"local", "local_port", "remote", "remote_port", "protocol"}; gives a reference. */
 json_t *socket_flow(int fd, bool datagram);
 
-int socket_tcp_info(int fd, struct socket_tcp *out);  /* 0 or negative errno */
+int socket_tcp_info(int fd, struct socket_tcp *out); /* 0 or negative errno */
+void socket_tcp_add(struct socket_tcp *sum, const struct socket_tcp *one);
 void socket_congestion(int fd, char name[static 16]); /* "" on failure */
 int64_t socket_rcvbuf(int fd); /* as the kernel counts it, twice the payload */
 int64_t socket_drops(int fd);  /* datagrams dropped at this socket, sock_meminfo; -1 not known */

@@ -165,7 +165,7 @@ static void tcp_stream_send(struct stream *s)
 		now = clock_now_ns();
 		if (n > 0) {
 			window_track_add(&s->track, now, n);
-			s->messages++;
+			__atomic_store_n(&s->messages, s->messages + 1, __ATOMIC_RELAXED);
 		} else if (errno != EINTR) {
 			run_fail(s, errno, "sending");
 			return;

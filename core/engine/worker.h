@@ -20,6 +20,7 @@
 #include "core/engine/cpu.h"
 #include "core/engine/engine.h"
 #include "core/engine/engines.h"
+#include "core/engine/sample.h"
 #include "core/engine/socket.h"
 #include "core/engine/window.h"
 
@@ -48,12 +49,11 @@ struct crew {
 	bool running; /* the thread was made and not yet joined */
 	atomic_bool ended;
 	void *own;    /* the engine's; freed by free() when the worker is done */
-	double cpu_s; /* of this thread, in the window */
-};
-
-struct worker_sample { /* at an edge of the window */
-	struct cpu_sample cpu;
-	struct socket_tcp tcp;
+	/* sample.c: */
+	int tid;
+	atomic_bool over;	     /* it has ended, and cpu_own is written */
+	struct cpu_thread cpu_own;   /* when it ended */
+	struct cpu_thread cpu_at[2]; /* when the window began and ended */
 };
 
 struct worker {

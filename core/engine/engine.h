@@ -216,6 +216,8 @@ struct engine_result {
 	struct engine_back {
 		double goodput_bps, sent_bps, pps, sent_pps, loss;
 		int64_t lost, lost_host, duplicated, reordered, retransmits;
+		/* As those of engine_side and drops_all above: by the sender, and the receiver. */
+		int64_t sent_bytes_all, sent_packets_all, bytes_all, packets_all, drops_all;
 		json_t *intervals; /* as above; owned; NULL: no such way */
 	} back;
 	/*

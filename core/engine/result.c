@@ -126,14 +126,14 @@ static void result_add_cpu(const struct worker *w, json_t *j)
 	json_object_set_new(j, "cpu_softirq", result_real(use.softirq));
 }
 
-/* What the whole flow carried, of both ways from client to server. TCP: by the kernel's count,
+/* What the whole flow carried, of one way where data goes both ways. TCP: by the kernel's count,
  * since data that no one has read, and data sent twice, have crossed the network too. */
-static void result_add_totals(const struct worker *w, json_t *j)
+static void result_add_totals(const struct worker *w, json_t *j, bool back)
 {
 	int64_t bytes = 0, packets = 0;
 	for (int i = 0; i < w->n_streams; i++) {
 		struct socket_tcp tcp = {0};
-		if (w->streams[i].back)
+		if (w->streams[i].back != back)
 			continue;
 		if (!w->def->datagram)
 			socket_tcp_info(w->streams[i].fd, &tcp);
@@ -183,7 +183,7 @@ json_t *result_of_worker(struct worker *w)
 			      w->server ? "server" : "client", "test", w->def->name, "partial",
 			      w->partial, "window_ns", (json_int_t)(window > 0 ? window : 0));
 	result_add_counts(w, j, false);
-	result_add_totals(w, j);
+	result_add_totals(w, j, false);
 	result_add_cpu(w, j);
 	sample_report(w, j);
 	result_add_sockets(w, j);
@@ -192,6 +192,7 @@ json_t *result_of_worker(struct worker *w)
 		    json_pack("{s:I,s:O}", "window_ns", (json_int_t)(window > 0 ? window : 0),
 			      "retransmits", json_object_get(j, "retransmits"));
 		result_add_counts(w, back, true);
+		result_add_totals(w, back, true);
 		json_object_set_new(j, "back", back);
 	}
 	if (w->def->report)
@@ -273,6 +274,10 @@ static void result_back(const json_t *client, const json_t *server, struct engin
 	    .goodput_bps = 8 * result_rate(client, "bytes"),
 	    .sent_bps = 8 * result_rate(server, "bytes"),
 	    .retransmits = result_integer(server, "retransmits"),
+	    .sent_bytes_all = result_integer(server, "bytes_all"),
+	    .sent_packets_all = result_integer(server, "packets_all"),
+	    .bytes_all = result_integer(client, "bytes_all"),
+	    .packets_all = result_integer(client, "packets_all"),
 	    .intervals = result_merge_intervals(client, server),
 	};
 }

@@ -21,8 +21,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
-#include "core/harness/counters.h"
-#include "core/harness/losses.h"
+#include "core/harness/attempt_way.h"
 #include "core/harness/queues.h"
 #include "core/harness/schedule_run.h"
 #include "core/harness/traffic.h"
@@ -30,7 +29,6 @@
 
 enum { INTERVALS = 5, READING_EVERY_S = 1 };
 
-#define SETTLE_STEP_NS (20 * NSEC_PER_MSEC)
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
 #define LINKS_STEP_NS  (5 * NSEC_PER_MSEC)
 #define BEFORE_MOST_NS (1 * NSEC_PER_SEC)
@@ -40,19 +38,18 @@ struct attempt {
 	const struct attempt_spec *s;
 	struct engine_spec spec;
 	const struct wire_endpoint *from, *to;
-	struct path path, back;
+	struct path there, back; /* from client to server, and the answers */
+	struct way ways[2];	 /* of the data: the headline's, and the other where there is one */
+	int n_ways;
 	struct account links; /* the ledger of both ways before the traffic */
 	bool links_read;
 	json_t *relays;		       /* what those on the way said before it, or NULL */
-	int64_t late_packets;	       /* of the flow, that arrived when the ends had stopped */
 	struct schedule_run *schedule; /* NULL: nothing changes */
 	struct proc proc[2];	       /* client, server */
 	int fd[2];
 	bool started[2];
-	struct counters *counters;
-	struct err counters_err;	 /* why there are none */
-	struct truth_counts first, last; /* readings in the window */
-	double read_s;			 /* when the last one was, since the window began */
+	double read_s; /* when the last reading was, since the window began */
+	bool read;     /* there was one */
 	struct fidelity_snapshot before, after;
 };
 
@@ -152,7 +149,7 @@ static void stop_worker(struct attempt *a, int side)
 
 static struct losses_at losses_at(const struct attempt *a)
 {
-	return (struct losses_at){a->s->lab, a->s->wire, &a->path, &a->back};
+	return (struct losses_at){a->s->lab, a->s->wire, &a->there, &a->back};
 }
 
 /* Before the traffic, and again while the ends' first words are on the way: a packet that has
@@ -173,24 +170,16 @@ static bool read_links_before(struct attempt *a, const struct losses_at *links)
 	return false;
 }
 
-/* Without counters a measurement still is one, but nothing confirms it: the verdict says so. */
 static int on_connected(void *arg, const json_t *flows, struct err *err)
 {
 	struct attempt *a = arg;
-	struct counters_at at = {
-	    .lab = a->s->lab,
-	    .wire = a->s->wire,
-	    .path = &a->path,
-	    .protocol = traffic_is_udp(a->spec.test) ? IPPROTO_UDP : IPPROTO_TCP,
-	};
-
 	struct losses_at links = losses_at(a);
 	struct err ignored = ERR_INIT;
 
 	a->links_read = read_links_before(a, &links);
 	losses_relays(&links, &a->relays, &ignored);
-	if (counters_open(&at, flows, &a->counters, &a->counters_err))
-		a->counters = NULL;
+	for (int i = 0; i < a->n_ways; i++)
+		way_open(&a->ways[i], flows);
 	return fidelity_read(&a->before, err);
 }
 
@@ -204,9 +193,9 @@ static bool reading_due(const struct attempt *a, double t_s)
 	double interval_s = (double)a->spec.interval_ns / (double)NSEC_PER_SEC;
 	double left_s = (double)a->spec.duration_ns / (double)NSEC_PER_SEC - t_s;
 
-	if (!a->first.known)
+	if (!a->read)
 		return true;
-	if (a->spec.test == TEST_THROUGHPUT)
+	if (engine_test_traits(a->spec.test).open_end)
 		return t_s - a->read_s > READING_EVERY_S;
 	return left_s > interval_s * 0.5 && left_s < interval_s * 1.5;
 }
@@ -214,15 +203,13 @@ static bool reading_due(const struct attempt *a, double t_s)
 static void on_interval(void *arg, const json_t *interval)
 {
 	struct attempt *a = arg;
-	struct err ignored = ERR_INIT;
 	double t_s = json_number_value(json_object_get(interval, "t_s"));
-	bool stream = a->spec.test != TEST_TCP_RR && a->spec.test != TEST_UDP_RR;
 
-	if (a->counters && stream && reading_due(a, t_s) &&
-	    !counters_read(a->counters, &a->last, &ignored)) {
+	if (traffic_is_bulk(a->spec.test) && reading_due(a, t_s)) {
+		for (int i = 0; i < a->n_ways; i++)
+			way_read(&a->ways[i]);
 		a->read_s = t_s;
-		if (!a->first.known)
-			a->first = a->last;
+		a->read = true;
 	}
 	if (a->s->tick)
 		a->s->tick(a->s->arg);
@@ -234,62 +221,6 @@ static void on_start(void *arg, int64_t window_ns)
 
 	if (a->schedule)
 		schedule_run_start(a->schedule, window_ns);
-}
-
-static void subtract(struct truth_counter *a, const struct truth_counter *b)
-{
-	a->packets -= b->packets;
-	a->bytes -= b->bytes;
-}
-
-/*
- * Between the first reading and the last: all of it lies in the window. A file that is through
- * before the second reading is counted whole, over the time that the engine says it took.
- */
-static void set_window(const struct attempt *a, struct run_sample *out)
-{
-	if (a->last.elapsed_ns > a->first.elapsed_ns) {
-		out->window = a->last;
-		out->window.elapsed_ns -= a->first.elapsed_ns;
-		subtract(&out->window.flow, &a->first.flow);
-		subtract(&out->window.device, &a->first.device);
-	} else if (a->spec.test == TEST_THROUGHPUT) {
-		out->window = out->whole;
-		out->window.elapsed_ns = out->engine.server.window_ns;
-	}
-}
-
-/*
- * What the receiver had of the whole flow. A request/response server counts both ways, so it makes
- * no claim. A stream that ends by the clock leaves what its receiver had not read.
- */
-/* What udp_stream's client may have sent after the window, twice its time for a late end. */
-static int64_t tail_bytes(const struct engine_result *e)
-{
-	return (int64_t)(e->sent_bps / 8 * 2 * ENGINE_UDP_TAIL_NS / NSEC_PER_SEC);
-}
-
-static void set_claim(const struct attempt *a, const struct run_sample *run,
-		      struct truth_claim *claim)
-{
-	const struct engine_result *e = &run->engine;
-
-	claim->bytes = -1;
-	claim->slack_bytes = 0;
-	if (run->spec.test == TEST_TCP_RR || run->spec.test == TEST_UDP_RR)
-		return;
-	claim->bytes = e->server.bytes_all;
-	if (run->spec.test == TEST_UDP_STREAM)
-		claim->slack_bytes =
-		    (e->drops_all + run->losses.behind + a->late_packets) * e->size + tail_bytes(e);
-	else
-		claim->slack_bytes = e->retransmits * e->mss + e->rcvbuf +
-				     (e->client.bytes_all - e->server.bytes_all);
-}
-
-static bool is_rr(enum engine_test test)
-{
-	return test == TEST_TCP_RR || test == TEST_UDP_RR;
 }
 
 /* Shares of all CPUs: what others used before, and in user mode during it, besides our workers. */
@@ -325,8 +256,10 @@ static void set_cpu_per_packet(const struct attempt *a, struct arena *arena, str
 	double used_s = out->fidelity.busy_s - idle_s;
 	int64_t packets = out->counted.packets;
 
-	if (is_rr(out->spec.test))
+	if (engine_test_traits(out->spec.test).transactions)
 		packets += out->engine.client.packets_all;
+	if (out->back.known)
+		packets += out->back.counted.packets;
 	out->cpu_per_packet_ns = NAN;
 	if (!out->whole.known || !out->fidelity.known || packets <= 0)
 		out->cpu_missing = "no packets were counted";
@@ -336,25 +269,6 @@ static void set_cpu_per_packet(const struct attempt *a, struct arena *arena, str
 		out->cpu_missing = "the machine used no more CPU time than before it";
 	else
 		out->cpu_per_packet_ns = used_s * (double)NSEC_PER_SEC / (double)packets;
-}
-
-/*
- * The two counters are read one after the other, and what was still queued on the way when the ends
- * stopped arrives after them. So they are read again until the flow's stands still.
- */
-static int read_settled(struct attempt *a, struct truth_counts *out, struct err *err)
-{
-	int64_t deadline = clock_now_ns() + SETTLE_MOST_NS, packets;
-	int r = counters_read(a->counters, out, err);
-
-	while (!r) {
-		packets = out->flow.packets;
-		clock_sleep_until_ns(clock_now_ns() + SETTLE_STEP_NS);
-		r = counters_read(a->counters, out, err);
-		if (out->flow.packets == packets || clock_now_ns() > deadline)
-			break;
-	}
-	return r;
 }
 
 /* Again while something is on its way: what is between two counters would be a hole. A full queue
@@ -378,57 +292,6 @@ static int read_links(struct attempt *a, struct account *out, struct err *err)
 	return r;
 }
 
-/* Datagrams in one piece are packets that can be counted at both ends. */
-static bool can_follow(const struct attempt *a, const struct run_sample *run)
-{
-	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = a->s->family};
-
-	return run->spec.test == TEST_UDP_STREAM && run->whole.known && !run->engine.partial &&
-	       run->engine.size + truth_headers(&t) <= a->path.mtu;
-}
-
-static void follow(struct attempt *a, const struct account *between, struct arena *arena,
-		   struct run_sample *out)
-{
-	struct losses_at links = losses_at(a);
-	const struct engine_result *e = &out->engine;
-	struct losses_flow flow = {
-	    .from = a->s->from,
-	    .to = a->s->to,
-	    .sent = e->client.packets_all,
-	    .arrived = out->whole.flow.packets,
-	    .delivered = e->server.packets_all,
-	    .socket = e->drops_all,
-	    .unread_most = a->late_packets + (e->size > 0 ? tail_bytes(e) / e->size + 1 : 0),
-	};
-
-	losses_follow(&links, between, &flow, arena, &out->losses);
-}
-
-static void set_losses(struct attempt *a, const struct account *after, struct arena *arena,
-		       struct run_sample *out)
-{
-	struct losses_at links = losses_at(a);
-	struct account between;
-
-	account_between(&a->links, after, &between);
-	losses_of(&links, &between, arena, &out->losses);
-	if (can_follow(a, out) && !out->losses.waiting)
-		follow(a, &between, arena, out);
-	account_done(&between);
-}
-
-/* Packets of which nobody knows what became of them are a third truth that disagrees. */
-static void doubt(struct run_sample *out)
-{
-	struct truth_counted *c = &out->counted;
-
-	if (!out->losses.unexplained || c->agreement == TRUTH_DISAGREE)
-		return;
-	c->agreement = TRUTH_DISAGREE;
-	snprintf(c->why, sizeof(c->why), "%s", out->losses.why);
-}
-
 static void set_relay(const struct attempt *a, struct run_sample *out)
 {
 	struct losses_at links = losses_at(a);
@@ -448,7 +311,7 @@ static void set_needed(const struct attempt *a, struct run_sample *out)
 	struct truth_predicted p;
 	struct err err = ERR_INIT;
 
-	if (a->spec.test != TEST_UDP_STREAM || attempt_predict(a->s, &p, &err) || !p.known)
+	if (!engine_test_traits(a->spec.test).paced || attempt_predict(a->s, &p, &err) || !p.known)
 		return;
 	out->fidelity.needed_pps = p.pps;
 	out->fidelity.sent_pps = out->engine.sent_pps;
@@ -458,47 +321,69 @@ static void set_needed(const struct attempt *a, struct run_sample *out)
  * First what had come when the ends stopped, then, when the links are idle, all that came. The
  * difference came too late for the receiver.
  */
-static void read_after(struct attempt *a, struct arena *arena, struct run_sample *out)
+static void judge_ways(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
-	struct truth_counts at_end = {0};
-	struct err err = ERR_INIT, ignored = ERR_INIT;
-	struct account after = {0};
-	bool links;
+	struct way_found found[2] = {
+	    {&out->whole, &out->window, &out->counted, &out->losses},
+	    {&out->back.whole, &out->back.window, &out->back.counted, &out->back.losses},
+	};
+	struct account after = {0}, between = {0};
+	struct err ignored = ERR_INIT;
 
-	if (a->counters && counters_read(a->counters, &at_end, &ignored))
-		at_end = (struct truth_counts){0};
-	links = a->links_read && !read_links(a, &after, &ignored);
-	if (!a->counters)
-		out->whole.missing = arena_strdup(arena, a->counters_err.text);
-	else if (read_settled(a, &out->whole, &err))
-		out->whole.missing = arena_strdup(arena, err.text);
-	if (out->whole.known && at_end.known)
-		a->late_packets = out->whole.flow.packets - at_end.flow.packets;
+	for (int i = 0; i < a->n_ways; i++)
+		way_end(&a->ways[i]);
+	bool links = a->links_read && !read_links(a, &after, &ignored);
 	if (links)
-		set_losses(a, &after, arena, out);
+		account_between(&a->links, &after, &between);
+	for (int i = 0; i < a->n_ways; i++)
+		way_judge(&a->ways[i], &out->engine, links ? &between : NULL, arena, &found[i]);
+	out->back.known = a->n_ways > 1;
+	if (links)
+		account_done(&between);
 	account_done(&after);
 }
 
 static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
-	struct truth_traffic t;
-	struct truth_claim claim;
+	struct err ignored = ERR_INIT; /* it is a measurement without a prediction too */
 
-	read_after(a, arena, out);
-	set_window(a, out);
-	traffic_describe(a->s, &a->spec, &t);
-	set_claim(a, out, &claim);
-	truth_count(&t, &out->whole, &out->window, &claim, &out->counted);
-	doubt(out);
+	judge_ways(a, arena, out);
+	if (out->back.known)
+		attempt_predict_back(a->s, &out->back.predicted, &ignored);
 	fidelity_between(&a->before, &a->after, &out->fidelity);
 	out->fidelity.slip_ns = a->s->slip_ns;
-	out->fidelity.socket_dropped = out->engine.lost_host;
+	out->fidelity.socket_dropped = out->engine.lost_host + out->engine.back.lost_host;
 	if (out->fidelity.n_cpus > 0)
 		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
 	set_needed(a, out);
 	set_relay(a, out);
 	fidelity_judge(&out->fidelity);
 	set_cpu_per_packet(a, arena, out);
+}
+
+static struct way make_way(const struct attempt *a, bool from_server, bool both)
+{
+	const struct path *there = from_server ? &a->back : &a->there;
+	const struct path *answers = from_server ? &a->there : &a->back;
+
+	return (struct way){
+	    .spec = &a->spec,
+	    .links = {a->s->lab, a->s->wire, there, both ? NULL : answers},
+	    .from = from_server ? a->s->to : a->s->from,
+	    .to = from_server ? a->s->from : a->s->to,
+	    .family = a->s->family,
+	    .from_server = from_server,
+	    .both = both,
+	};
+}
+
+static void make_ways(struct attempt *a)
+{
+	enum engine_way way = engine_test_traits(a->spec.test).way;
+
+	a->ways[0] = make_way(a, way == WAY_BACK, way == WAY_BOTH);
+	a->ways[1] = make_way(a, true, true);
+	a->n_ways = way == WAY_BOTH ? 2 : 1;
 }
 
 static int prepare(struct attempt *a, struct err *err)
@@ -514,18 +399,23 @@ static int prepare(struct attempt *a, struct err *err)
 	if (!address_of(a->to, s->family)->family)
 		return err_input(err, "'%s' has no %s address", s->to,
 				 s->family == AF_INET6 ? "IPv6" : "IPv4");
-	r = path_find(s->wire, s->from, s->to, s->family, &a->path, err);
+	r = path_find(s->wire, s->from, s->to, s->family, &a->there, err);
 	if (r)
 		return r;
-	traffic_size(&a->path, s->family, &a->spec);
-	path_reverse(s->wire, &a->path, &a->back, &no_answers); /* datagrams may need none */
+	r = path_reverse(s->wire, &a->there, &a->back, &no_answers);
+	if (r && engine_test_traits(a->spec.test).way != WAY_FORWARD) {
+		*err = no_answers;
+		return r; /* datagrams that go forward need none */
+	}
+	traffic_size(&a->there, &a->back, s->family, &a->spec);
+	make_ways(a);
 	return 0;
 }
 
 /* What the run before left in the queues would be counted with this one's. */
 static void wait_until_quiet(struct attempt *a)
 {
-	struct queues_at at = {a->s->lab, a->s->wire, &a->path, attempt_interrupted};
+	struct queues_at at = {a->s->lab, a->s->wire, &a->there, attempt_interrupted};
 	struct err ignored = ERR_INIT; /* the counters will not agree then, and say so */
 
 	queues_wait(&at, clock_now_ns() + QUIET_MOST_NS, &ignored);
@@ -587,12 +477,13 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	} else {
 		engine_result_done(&sample.engine);
 	}
-	counters_close(a.counters);
+	for (int i = 0; i < a.n_ways; i++)
+		way_close(&a.ways[i]);
 	for (int side = 0; side < 2; side++)
 		stop_worker(&a, side);
 	account_done(&a.links);
 	json_decref(a.relays);
-	path_done(&a.path);
+	path_done(&a.there);
 	path_done(&a.back);
 	return r;
 }

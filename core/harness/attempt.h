@@ -13,7 +13,9 @@ struct attempt_spec {
 	const struct wire *wire;
 	const char *from, *to; /* endpoints */
 	int family;	       /* AF_INET or AF_INET6 */
-	bool opposite;	       /* an equal flow runs the other way (only the prediction needs it) */
+	/* An equal flow runs the other way (only the prediction needs it); tests that have one of
+	 * their own need not say so. */
+	bool opposite;
 	struct engine_spec engine;
 	double idle_busy; /* CPUs busy when nothing is measured */
 	int64_t slip_ns;
@@ -26,7 +28,8 @@ struct attempt_spec {
 int64_t attempt_frame_payload(int64_t frame, int family);
 
 /*
- * Who runs where, unless the user says: both ends on one CPU, but those of udp_stream apart.
+ * Who runs where, unless the user says: both ends on one CPU, but those of streams of datagrams
+ * apart.
  *
  * A hop's work runs on the CPU that sent the packet, and each CPU has a receive queue of its own. A
  * TCP sender transmits from its own CPU and, when an acknowledgement arrives, from the receiver's:
@@ -39,6 +42,10 @@ void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec);
 /* What the model says; out->known is false when it says nothing (no shaper, request/response, links
  * that change meanwhile). An error is that of path_find(). */
 int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err);
+
+/* Of a test with data both ways: that from server to client. */
+int attempt_predict_back(const struct attempt_spec *s, struct truth_predicted *out,
+			 struct err *err);
 
 /* Fills `out` but for index and started_ns; texts in `arena`. On an error `out` is not touched. */
 int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sample *out,

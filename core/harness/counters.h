@@ -16,12 +16,17 @@ struct counters_at {
 	const struct lab *lab;
 	const struct wire *wire;
 	const struct path *path; /* of the data */
-	int protocol;		 /* IPPROTO_TCP or IPPROTO_UDP */
+	int protocol;		 /* IPPROTO_TCP or IPPROTO_UDP, of flows that name none */
+	bool from_server;	 /* the data of these flows goes from server to client */
+	size_t first, n;	 /* which of the flows */
 };
 
 /*
  * Starts counting. `flows` are those of engine_pair(): as the client sees them, before translation.
  * The caller closes what it got.
+ * A few flows are counted by a rule each. Each rule costs every packet some time, so many are
+ * counted together, by the addresses and the ports of the server; as are flows whose client takes
+ * new ports all the time (local_port 0).
  */
 int counters_open(const struct counters_at *at, const json_t *flows, struct counters **out,
 		  struct err *err);

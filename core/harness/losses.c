@@ -59,7 +59,8 @@ static void find_crossings(const struct losses_at *at, struct crossings *out)
 		}
 	account_map_done(&m);
 	cross(w, entry, at->there, false, out);
-	cross(w, entry, at->back, true, out);
+	if (at->back)
+		cross(w, entry, at->back, true, out);
 	free(entry);
 }
 
@@ -82,7 +83,8 @@ int losses_read(const struct losses_at *at, struct account *out, struct err *err
 	autofree bool *nodes = mem_zalloc((at->wire->nodes.n + 1) * sizeof(*nodes));
 
 	add_nodes(at, at->there, nodes);
-	add_nodes(at, at->back, nodes);
+	if (at->back)
+		add_nodes(at, at->back, nodes);
 	return account_read_nodes(at->lab, at->wire, nodes, out, err);
 }
 

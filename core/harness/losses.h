@@ -15,7 +15,7 @@
 struct losses_at {
 	const struct lab *lab;
 	const struct wire *wire;
-	const struct path *there, *back; /* of the data, and of the answers */
+	const struct path *there, *back; /* of the data, and of the answers (NULL: not asked) */
 };
 
 struct loss {

@@ -44,6 +44,13 @@ struct run_sample {	    /* one run of one measurement on one path */
 	const char *cpu_missing; /* why it is NAN, or NULL */
 	struct losses losses;	 /* on the way of the data and of the answers */
 	VEC(struct run_change) changes;
+	struct run_back { /* tests with data both ways: that from server to client */
+		bool known;
+		struct truth_predicted predicted;
+		struct truth_counts whole, window;
+		struct truth_counted counted;
+		struct losses losses;
+	} back;
 };
 
 struct run_cell { /* one measurement on one path */

@@ -21,24 +21,38 @@ int64_t attempt_frame_payload(int64_t frame, int family)
 
 void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
 {
+	bool apart = traffic_is_udp(spec->test) && traffic_is_bulk(spec->test);
+
 	if (cpus == CPUS_FREE)
 		spec->client_cpu = spec->server_cpu = -1;
-	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && spec->test != TEST_UDP_STREAM))
+	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && !apart))
 		spec->client_cpu = spec->server_cpu;
 }
 
 bool traffic_is_udp(enum engine_test test)
 {
-	return test == TEST_UDP_STREAM || test == TEST_UDP_RR;
+	return engine_test_traits(test).datagram;
 }
 
-void traffic_size(const struct path *p, int family, struct engine_spec *e)
+bool traffic_is_bulk(enum engine_test test)
+{
+	/* A group's receivers each get what was sent once: no rate of one flow. */
+	return (engine_test_traits(test).stream && test != TEST_UDP_MULTICAST) ||
+	       test == TEST_THROUGHPUT;
+}
+
+void traffic_size(const struct path *there, const struct path *back, int family,
+		  struct engine_spec *e)
 {
 	struct truth_traffic t = {.protocol = IPPROTO_UDP, .family = family};
+	enum engine_way way = engine_test_traits(e->test).way;
+	int mtu = way == WAY_BACK ? back->mtu : there->mtu;
 
-	if (e->test != TEST_UDP_STREAM || e->size)
+	if (!traffic_is_udp(e->test) || !traffic_is_bulk(e->test) || e->size)
 		return;
-	e->size = p->mtu - truth_headers(&t);
+	if (way == WAY_BOTH && back->mtu < mtu)
+		mtu = back->mtu;
+	e->size = mtu - truth_headers(&t);
 	if (e->size > UDP_MAX)
 		e->size = UDP_MAX;
 }
@@ -51,10 +65,10 @@ void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
 	    .family = s->family,
 	    .timestamps = true,
 	    .payload = e->size,
-	    .opposite = s->opposite,
+	    .opposite = s->opposite || engine_test_traits(e->test).way == WAY_BOTH,
 	    .streams = e->streams,
 	};
-	if (e->test != TEST_UDP_STREAM)
+	if (!engine_test_traits(e->test).paced)
 		return;
 	if (e->rate_pps > 0)
 		t->offered_pps = (double)e->rate_pps;
@@ -62,31 +76,50 @@ void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
 		t->offered_pps = (double)e->rate_bps / 8 / (double)e->size;
 }
 
-int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)
+static int predict(const struct attempt_spec *s, bool from_server, struct truth_predicted *out,
+		   struct err *err)
 {
-	struct truth_traffic t;
-	struct path forward, back;
-
 	struct engine_spec e = s->engine;
-
-	memset(out, 0, sizeof(*out));
-	out->scale_num = s->wire->scale_num;
-	out->scale_den = s->wire->scale_den;
-	if (s->engine.test == TEST_TCP_RR || s->engine.test == TEST_UDP_RR)
-		return 0;
+	struct path forward, back = {0};
+	struct truth_traffic t;
 	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);
-	if (!r) {
-		traffic_size(&forward, s->family, &e);
-		traffic_describe(s, &e, &t);
+
+	if (!r)
 		r = path_reverse(s->wire, &forward, &back, err);
-		if (!r)
-			truth_predict(s->wire, &forward, &back, &t, out);
-		path_done(&back);
+	if (!r) {
+		traffic_size(&forward, &back, s->family, &e);
+		traffic_describe(s, &e, &t);
+		truth_predict(s->wire, from_server ? &back : &forward,
+			      from_server ? &forward : &back, &t, out);
 	}
+	path_done(&back);
 	path_done(&forward);
 	if (s->schedule && s->schedule->changes.n) {
 		out->known = false;
 		snprintf(out->unknown, sizeof(out->unknown), "links change while it runs");
 	}
 	return r;
+}
+
+static void predict_nothing(const struct attempt_spec *s, struct truth_predicted *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->scale_num = s->wire->scale_num;
+	out->scale_den = s->wire->scale_den;
+}
+
+int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)
+{
+	predict_nothing(s, out);
+	if (!traffic_is_bulk(s->engine.test))
+		return 0;
+	return predict(s, engine_test_traits(s->engine.test).way == WAY_BACK, out, err);
+}
+
+int attempt_predict_back(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)
+{
+	predict_nothing(s, out);
+	if (engine_test_traits(s->engine.test).way != WAY_BOTH)
+		return 0;
+	return predict(s, true, out, err);
 }

@@ -7,8 +7,13 @@
 
 bool traffic_is_udp(enum engine_test test);
 
-/* Datagrams of no given size are as long as the path has room, for the engine and the truth. */
-void traffic_size(const struct path *p, int family, struct engine_spec *e);
+/* Data that goes one way on each connection, so that counters can confirm its rate. */
+bool traffic_is_bulk(enum engine_test test);
+
+/* Datagrams of no given size are as long as the way of the data has room, for the engine and the
+ * truth. The paths are from client to server, and the answers'. */
+void traffic_size(const struct path *there, const struct path *back, int family,
+		  struct engine_spec *e);
 
 void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
 		      struct truth_traffic *t);

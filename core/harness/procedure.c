@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * procedure: one measurement of many, and what makes a trial valid. Decides nothing about what to
+ * measure next: search.c, ramp.c, … do. Called by those.
+ */
+#include "core/harness/procedure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+bool procedure_stopped(const struct procedure *p)
+{
+	return p->stop && p->stop();
+}
+
+void procedure_tell(struct procedure *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!p->progress)
+		return;
+	va_start(ap, fmt);
+	autofree char *text = mem_vprintf(fmt, ap);
+	va_end(ap);
+	p->progress(p->progress_arg, text);
+}
+
+int procedure_measure(struct procedure *p, const struct engine_spec *spec, struct run_sample *out,
+		      struct err *err)
+{
+	if (procedure_stopped(p))
+		return err_fail(err, EINTR, "interrupted");
+	p->measured++;
+	int r = p->measure(p->arg, spec, out, err);
+	if (r && procedure_stopped(p))
+		return err_fail(err, EINTR, "interrupted");
+	return r;
+}
+
+/* Every packet that did not arrive was dropped by a link, and by nothing of the machine's. */
+static bool lost_by_links(const struct run_sample *s)
+{
+	const struct losses *l = &s->losses;
+
+	return l->known && l->followed && !l->unexplained && !l->behind && !s->engine.lost_host &&
+	       !s->fidelity.softnet_dropped && s->fidelity.limit != FIDELITY_RELAY;
+}
+
+/* Why the loss of this sample may be the machine's and not the path's, or NULL. */
+static const char *excuse(const struct run_sample *s, struct arena *arena)
+{
+	if (s->engine.lost_host)
+		return arena_printf(arena, "the receiver's own socket dropped %lld datagrams",
+				    (long long)s->engine.lost_host);
+	if (s->fidelity.limit != FIDELITY_ENOUGH && s->fidelity.limit != FIDELITY_SENDER)
+		return arena_printf(arena, "the machine may have lost them: %s", s->fidelity.why);
+	return NULL;
+}
+
+void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *out)
+{
+	const struct engine_result *e = &s->engine;
+	const struct engine_spec *spec = &s->spec;
+	double target = (double)spec->rate_pps;
+
+	*out = (struct trial){
+	    .load_pps = spec->rate_pps,
+	    .duration_ns = spec->duration_ns,
+	    .sent = e->client.packets,
+	    .lost = e->lost,
+	    .sent_pps = e->sent_pps,
+	    .pps = e->pps,
+	    .goodput_bps = e->goodput_bps,
+	    .loss = e->client.packets > 0 ? (double)e->lost / (double)e->client.packets : 0,
+	    .delay = e->delay,
+	    .tries = 1,
+	};
+	if (e->partial || e->invalid[0])
+		out->why = arena_printf(arena, "it ended early%s%s", e->invalid[0] ? ": " : "",
+					e->invalid);
+	else if (!e->client.packets)
+		out->why = "nothing was sent";
+	else if (e->sent_pps < target * PROCEDURE_OFFERED_MIN)
+		out->why = arena_printf(arena, "the sender offered %.0f of %.0f packets/s",
+					e->sent_pps, target);
+	else if (e->lost)
+		out->why = excuse(s, arena);
+	out->valid = !out->why;
+}
+
+int procedure_trial(struct procedure *p, const struct engine_spec *spec, struct trial *out,
+		    struct err *err)
+{
+	int by_links = 0, r;
+
+	for (int i = 1; i <= PROCEDURE_TRIES; i++) {
+		struct run_sample sample = {.index = i};
+
+		r = procedure_measure(p, spec, &sample, err);
+		if (r)
+			return r;
+		trial_judge(&sample, p->arena, out);
+		out->load_pps = spec->rate_pps;
+		out->duration_ns = spec->duration_ns;
+		out->tries = i;
+		by_links += !out->valid && out->lost && lost_by_links(&sample) &&
+			    out->sent_pps >= (double)spec->rate_pps * PROCEDURE_OFFERED_MIN;
+		engine_result_done(&sample.engine);
+		if (out->valid)
+			return 0;
+		procedure_tell(p, "invalid trial at %lld packets/s: %s", (long long)spec->rate_pps,
+			       out->why);
+	}
+	if (by_links == PROCEDURE_TRIES) {
+		out->valid = true;
+		out->why = arena_printf(p->arena,
+					"lost in each of %d trials, and the links' own counters "
+					"account for all of it",
+					PROCEDURE_TRIES);
+	}
+	return 0;
+}

@@ -40,6 +40,7 @@ void run_fail(struct stream *s, int code, const char *what)
 			 s->index, what);
 	else
 		err_sys(&s->err, code, "stream %d: %s", s->index, what);
+	atomic_store(&w->failed, true);
 }
 
 bool run_sleep(const struct worker *w, int64_t until_ns)
@@ -76,7 +77,7 @@ static void *run_thread(void *arg)
 		else
 			w->def->body[side](c->streams);
 	}
-	atomic_store(&c->ended, true);
+	atomic_fetch_sub(&w->sending, run_sends(c));
 	sample_thread_ends(c);
 	while (write(w->done_fd, &(uint64_t){1}, sizeof(uint64_t)) < 0 && errno == EINTR)
 		;
@@ -174,11 +175,8 @@ static int run_message(struct worker *w, json_t *m, struct err *err)
 /* The other worker counts what has come against what we have sent. */
 static int run_tell(struct worker *w, struct err *err)
 {
-	if (w->told || !w->def->sent)
+	if (w->told || !w->def->sent || atomic_load(&w->sending))
 		return 0;
-	for (int i = 0; i < w->n_crews; i++)
-		if (run_sends(&w->crews[i]) && !atomic_load(&w->crews[i].ended))
-			return 0;
 	w->told = true;
 	return control_send(
 	    &w->ctl, json_pack("{s:s,s:o}", "type", "sent", "packets", w->def->sent(w)), err);
@@ -261,8 +259,10 @@ static int run_wait(struct worker *w, struct err *err)
 	return r ? r : run_clock(w, clock_now_ns(), err);
 }
 
-static const struct err *run_failed(const struct worker *w)
+static const struct err *run_failed(struct worker *w)
 {
+	if (!atomic_load(&w->failed))
+		return NULL;
 	for (int i = 0; i < w->n_streams; i++)
 		if (w->streams[i].err.kind)
 			return &w->streams[i].err;
@@ -306,6 +306,8 @@ static int run_watch(struct worker *w, struct err *err)
 
 static void run_prepare(struct worker *w)
 {
+	for (int i = 0; i < w->n_crews; i++)
+		w->sending += run_sends(&w->crews[i]);
 	w->tcp_at = mem_zalloc((size_t)w->win.edges * sizeof(*w->tcp_at));
 	for (int i = 0; i < w->n_streams; i++) {
 		struct stream *s = &w->streams[i];

@@ -74,15 +74,10 @@ int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, str
 /* Polls control, and on the server what knocks; then attaches and reads. */
 static int worker_poll(struct worker *w, int64_t deadline_ns, struct err *err)
 {
-	int n = 0;
-	struct pollfd *fds = mem_zalloc((size_t)(w->n_streams + 2) * sizeof(*fds));
-	if (w->server && w->streams)
-		n = setup_pollfds(w, fds);
-	fds[n] = (struct pollfd){.fd = w->ctl.in, .events = POLLIN};
-	int r = poll(fds, (nfds_t)n + 1, worker_timeout_ms(deadline_ns));
-	bool control = r > 0 && fds[n].revents;
-	bool knocks = r > control;
-	free(fds);
+	struct pollfd fds[2] = {{.fd = w->ctl.in, .events = POLLIN},
+				{.fd = w->knock_fd, .events = POLLIN}};
+	int r = poll(fds, 2, worker_timeout_ms(deadline_ns));
+	bool control = r > 0 && fds[0].revents, knocks = r > 0 && fds[1].revents;
 	if (r < 0 && errno != EINTR)
 		return err_sys(err, errno, "waiting for messages");
 	r = knocks ? setup_attach(w, err) : 0;
@@ -286,6 +281,7 @@ static int worker_start(struct worker *w, const json_t *m, struct err *err)
 	}
 	if (!w->server && !w->peer_len)
 		return err_input(err, "start: the client was not told to connect");
+	setup_shut(w);
 	return 0;
 }
 
@@ -356,7 +352,7 @@ static void worker_done(struct worker *w)
 
 int engine_stdio(int in_fd, int out_fd, struct err *err)
 {
-	struct worker w = {.listen_fd = -1, .done_fd = -1, .over_fd = -1};
+	struct worker w = {.listen_fd = -1, .knock_fd = -1, .done_fd = -1, .over_fd = -1};
 	signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no flag for that */
 	control_init(&w.ctl, in_fd, out_fd);
 	int r = worker_run(&w, err);

@@ -47,7 +47,6 @@ struct crew {
 	int n;
 	pthread_t thread;
 	bool running; /* the thread was made and not yet joined */
-	atomic_bool ended;
 	void *own;    /* the engine's; freed by free() when the worker is done */
 	/* sample.c: */
 	int tid;
@@ -64,6 +63,8 @@ struct worker {
 	int family;
 	uint32_t session;
 	int listen_fd; /* TCP server, until all streams are there */
+	int knock_fd; /* server: epoll of the sockets where clients knock, until the start; or -1 */
+	int missing;  /* server: streams whose client has not shown itself */
 	struct stream *streams;
 	int n_streams; /* spec.streams, twice that of WAY_BOTH */
 	struct crew *crews;
@@ -75,11 +76,13 @@ struct worker {
 	struct sockaddr_storage peer; /* client: where the server is (its first port) */
 	socklen_t peer_len;
 	struct window win;
-	int done_fd;	  /* eventfd: a thread has ended */
-	int over_fd;	  /* eventfd: readable once worker_over(); for the epoll of a crew */
-	int ended;	  /* crews that have */
-	atomic_bool over; /* threads: end now, errors are no errors any more */
-	bool partial;	  /* told to stop before the end */
+	int done_fd;	    /* eventfd: a thread has ended */
+	int over_fd;	    /* eventfd: readable once worker_over(); for the epoll of a crew */
+	int ended;	    /* crews that have */
+	atomic_int sending; /* crews that send and have not ended */
+	atomic_bool failed; /* a stream has an error */
+	atomic_bool over;   /* threads: end now, errors are no errors any more */
+	bool partial;	    /* told to stop before the end */
 	int64_t
 	    stopped_ns; /* when the count ended: window end, or earlier, or the end of the work */
 	struct worker_sample begin, end;
@@ -125,8 +128,7 @@ int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, str
 int setup_server(struct worker *w, json_t *ready, struct err *err); /* adds "port", "ports" */
 int setup_attach(struct worker *w, struct err *err); /* server: takes what knocks, never waits */
 bool setup_complete(const struct worker *w);	     /* server: all streams have their client */
-int setup_pollfds(const struct worker *w,
-		  struct pollfd *out); /* server: where to wait for knocks */
+void setup_shut(struct worker *w);		     /* server: nobody may knock any more */
 int setup_connect(struct worker *w, json_t *connect, struct err *err);
 int setup_flows(struct worker *w, json_t *flows,
 		struct err *err); /* client: those of "connected" */

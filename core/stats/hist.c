@@ -132,6 +132,19 @@ double hist_quantile(const struct hist *h, double q)
 	return (double)h->max;
 }
 
+int64_t hist_at_most(const struct hist *h, int64_t value)
+{
+	uint64_t seen = 0;
+
+	if (value < 0 || !h->count)
+		return 0;
+	if (value >= h->max)
+		return h->count;
+	for (unsigned i = 0; i <= bucket_of(value); i++)
+		seen += h->bucket[i];
+	return (int64_t)seen;
+}
+
 json_t *hist_json(const struct hist *h)
 {
 	json_t *buckets = json_array();

@@ -40,8 +40,9 @@ static int fill_spec(const struct measure_options *o, const char *test, struct e
 		return r;
 	if (o->frame < 0)
 		return 0;
-	if (e->test != TEST_UDP_STREAM)
-		return err_input(err, "--frame: only udp_stream sends frames of a given size");
+	if (!engine_test_traits(e->test).datagram || !engine_test_traits(e->test).stream)
+		return err_input(err, "--frame: only streams of datagrams (udp_stream, udp_maerts, "
+				      "udp_bidir) have frames of a given size");
 	e->size = attempt_frame_payload(o->frame, o->ipv6 ? AF_INET6 : AF_INET);
 	return e->size ? 0
 		       : err_input(err, "--frame: %lld bytes leave no room for payload",
@@ -69,7 +70,10 @@ static int specify(struct measurement *m, const struct measure_options *o, const
 	};
 	int r = fill_spec(o, call->argv[2], &m->spec.engine, err);
 	if (!r)
-		attempt_place(find_cpus(o), &m->spec.engine);
+		attempt_place_given(
+		    find_cpus(o),
+		    &(struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu},
+		    &m->spec.engine);
 	return r;
 }
 

@@ -151,6 +151,9 @@ int measure_status(const struct measurement *m)
 {
 	bool relay = m->sample.fidelity.limit == FIDELITY_RELAY;
 
-	return relay || m->sample.counted.agreement == TRUTH_DISAGREE ? EXIT_INCONCLUSIVE
-								      : EXIT_PASS;
+	return relay || m->sample.engine.invalid[0] ||
+		       m->sample.counted.agreement == TRUTH_DISAGREE ||
+		       m->sample.back.counted.agreement == TRUTH_DISAGREE
+		   ? EXIT_INCONCLUSIVE
+		   : EXIT_PASS;
 }

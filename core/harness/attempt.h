@@ -39,6 +39,14 @@ int64_t attempt_frame_payload(int64_t frame, int family);
  */
 void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec);
 
+/* The same, but a CPU that the user named is that one: it wins over `cpus`, and the end of which
+ * nothing is said goes where `cpus` has it beside the other. */
+struct attempt_pins {
+	int client, server; /* -1: not given */
+};
+void attempt_place_given(enum scenario_cpus cpus, const struct attempt_pins *given,
+			 struct engine_spec *spec);
+
 /* What the model says; out->known is false when it says nothing (no shaper, request/response, links
  * that change meanwhile). An error is that of path_find(). */
 int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, struct err *err);

@@ -6,6 +6,7 @@
 #include "core/harness/traffic.h"
 
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,35 @@ void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
 		spec->client_cpu = spec->server_cpu = -1;
 	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && !apart))
 		spec->client_cpu = spec->server_cpu;
+}
+
+/* One of our CPUs that is not `other`; that one where there is no second. */
+static int another_cpu(int other)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return other;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (i != other && CPU_ISSET(i, &set))
+			return i;
+	return other;
+}
+
+void attempt_place_given(enum scenario_cpus cpus, const struct attempt_pins *given,
+			 struct engine_spec *spec)
+{
+	bool apart, one = (given->client >= 0) != (given->server >= 0);
+	int cpu = given->client >= 0 ? given->client : given->server;
+
+	attempt_place(cpus, spec);
+	apart = spec->client_cpu != spec->server_cpu;
+	if (one && cpus != CPUS_FREE) /* the other end stays with it, or away from it */
+		spec->client_cpu = spec->server_cpu = apart ? another_cpu(cpu) : cpu;
+	if (given->client >= 0)
+		spec->client_cpu = given->client;
+	if (given->server >= 0)
+		spec->server_cpu = given->server;
 }
 
 bool traffic_is_udp(enum engine_test test)
@@ -76,24 +106,56 @@ void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
 		t->offered_pps = (double)e->rate_bps / 8 / (double)e->size;
 }
 
+/*
+ * Data both ways: each flow's answers take their share of the other's way, so each rate depends on
+ * the other one. The share is small, and a few rounds settle it.
+ */
+static void predict_both(const struct wire *w, const struct path *there, const struct path *back,
+			 const struct truth_traffic *t, struct truth_predicted out[2])
+{
+	struct truth_traffic ways[2] = {*t, *t};
+
+	for (int round = 0; round < 4; round++) {
+		truth_predict(w, there, back, &ways[0], &out[0]);
+		truth_predict(w, back, there, &ways[1], &out[1]);
+		ways[0].opposite_pps = out[1].known ? out[1].pps : 0;
+		ways[1].opposite_pps = out[0].known ? out[0].pps : 0;
+	}
+	for (int i = 0; i < 2 && t->protocol == IPPROTO_TCP; i++) {
+		if (!out[i].known || out[!i].known)
+			continue;
+		out[i].known = false;
+		snprintf(out[i].unknown, sizeof(out[i].unknown),
+			 "how much the other way carries is not known, and its acknowledgements "
+			 "share this one");
+	}
+}
+
 static int predict(const struct attempt_spec *s, bool from_server, struct truth_predicted *out,
 		   struct err *err)
 {
+	enum engine_way way = engine_test_traits(s->engine.test).way;
+	struct truth_predicted both[2];
 	struct engine_spec e = s->engine;
-	struct path forward, back = {0};
+	struct path there, back = {0};
 	struct truth_traffic t;
-	int r = path_find(s->wire, s->from, s->to, s->family, &forward, err);
+	int r = path_find(s->wire, s->from, s->to, s->family, &there, err);
 
 	if (!r)
-		r = path_reverse(s->wire, &forward, &back, err);
+		r = path_reverse(s->wire, &there, &back, err);
 	if (!r) {
-		traffic_size(&forward, &back, s->family, &e);
+		traffic_size(&there, &back, s->family, &e);
 		traffic_describe(s, &e, &t);
-		truth_predict(s->wire, from_server ? &back : &forward,
-			      from_server ? &forward : &back, &t, out);
+	}
+	if (!r && way == WAY_BOTH) {
+		predict_both(s->wire, &there, &back, &t, both);
+		*out = both[from_server];
+	} else if (!r) {
+		truth_predict(s->wire, way == WAY_BACK ? &back : &there,
+			      way == WAY_BACK ? &there : &back, &t, out);
 	}
 	path_done(&back);
-	path_done(&forward);
+	path_done(&there);
 	if (s->schedule && s->schedule->changes.n) {
 		out->known = false;
 		snprintf(out->unknown, sizeof(out->unknown), "links change while it runs");
@@ -113,7 +175,7 @@ int attempt_predict(const struct attempt_spec *s, struct truth_predicted *out, s
 	predict_nothing(s, out);
 	if (!traffic_is_bulk(s->engine.test))
 		return 0;
-	return predict(s, engine_test_traits(s->engine.test).way == WAY_BACK, out, err);
+	return predict(s, false, out, err);
 }
 
 int attempt_predict_back(const struct attempt_spec *s, struct truth_predicted *out, struct err *err)

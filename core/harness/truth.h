@@ -14,11 +14,14 @@
 #include "emulator/model/path.h"
 
 struct truth_traffic {
-	int protocol;	    /* IPPROTO_TCP or IPPROTO_UDP */
-	int family;	    /* AF_INET or AF_INET6 */
-	bool timestamps;    /* TCP: 12 bytes of options in each segment (RFC 7323) */
-	int64_t payload;    /* UDP: bytes of a datagram; TCP: 0, segments are full */
-	bool opposite;	    /* an equal flow runs the other way at the same time */
+	int protocol;	 /* IPPROTO_TCP or IPPROTO_UDP */
+	int family;	 /* AF_INET or AF_INET6 */
+	bool timestamps; /* TCP: 12 bytes of options in each segment (RFC 7323) */
+	int64_t payload; /* UDP: bytes of a datagram; TCP: 0, segments are full */
+	bool opposite;	 /* an equal flow runs the other way at the same time */
+	/* With `opposite`: that flow has a rate of its own, in packets per second; 0: it is equal.
+	 * It is only looked at where the two share no shaper, so that just its answers are met. */
+	double opposite_pps;
 	int streams;	    /* 5-tuples that share it; 0 counts as 1 */
 	double offered_pps; /* UDP: what the sender offers; 0 = more than the path carries */
 };

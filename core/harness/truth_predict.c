@@ -54,6 +54,8 @@ struct load {		   /* what one shaper carries for each packet of the flow */
 	double data, acks; /* charged bytes */
 	double data_packets, ack_packets;
 	int64_t ack_bytes; /* one acknowledgement */
+	/* A second, whatever the flow does: answers of an opposite flow of known rate. */
+	double other_bytes, other_packets;
 };
 
 /* One packet of the flow with all its fragments (RFC 791, RFC 8200: multiples of 8 bytes). */
@@ -96,6 +98,25 @@ static void add_way(const struct flow *f, const struct path *p, int shaper, bool
 	}
 }
 
+static bool on_the_way(const struct path *p, int shaper)
+{
+	VEC_FOREACH (hop, &p->hops) {
+		if (hop->shaper == shaper)
+			return true;
+	}
+	return false;
+}
+
+/* An opposite flow whose rate is known, and whose answers only are met here. */
+static void add_other(const struct flow *f, int shaper, struct load *load)
+{
+	struct load answers = {0};
+
+	add_way(f, f->forward, shaper, true, &answers);
+	load->other_bytes = answers.acks * f->t->opposite_pps;
+	load->other_packets = answers.ack_packets * f->t->opposite_pps;
+}
+
 static void load_of(const struct flow *f, int shaper, struct load *load)
 {
 	bool acks = f->t->protocol == IPPROTO_TCP && f->back;
@@ -106,6 +127,11 @@ static void load_of(const struct flow *f, int shaper, struct load *load)
 		add_way(f, f->back, shaper, true, load);
 	if (!f->t->opposite || !f->back)
 		return;
+	if (f->t->opposite_pps > 0 && !on_the_way(f->back, shaper)) {
+		if (acks)
+			add_other(f, shaper, load);
+		return;
+	}
 	add_way(f, f->back, shaper, false, load);
 	if (acks)
 		add_way(f, f->forward, shaper, true, load);
@@ -156,13 +182,20 @@ static double least(const struct flow *f, double rate, double data, double acks,
 	return rate / (data + (alone ? SEGMENTS_PER_ACK : 1) * acks);
 }
 
+static double rest(double of, double taken)
+{
+	return taken < of ? of - taken : 0;
+}
+
 static void cut_rate(struct flow *f, int shaper, const struct load *load)
 {
 	const struct wire_rate *r = &f->w->devs.v[shaper].egress.rate;
 	double base = (double)r->bps / 8, most = (double)(r->burst_bps ? r->burst_bps : r->bps) / 8;
 	struct limit l = {.kind = LIMIT_RATE, .value = (double)r->bps, .high = most / load->data};
 
-	l.low = least(f, base, load->data, load->acks, &l.why);
+	l.low = least(f, rest(base, load->other_bytes), load->data, load->acks, &l.why);
+	if (load->other_bytes > 0 && !l.why)
+		l.why = ACKS_SHARE;
 	if (r->burst_bps)
 		l.why = "the base rate, and the burst rate while there is credit";
 
@@ -176,7 +209,10 @@ static void cut_packets(struct flow *f, int shaper, const struct load *load)
 	struct limit l = {
 	    .kind = LIMIT_PACKETS, .value = pps, .packets = true, .high = pps / load->data_packets};
 
-	l.low = least(f, pps, load->data_packets, load->ack_packets, &l.why);
+	l.low =
+	    least(f, rest(pps, load->other_packets), load->data_packets, load->ack_packets, &l.why);
+	if (load->other_packets > 0 && !l.why)
+		l.why = ACKS_SHARE;
 	if (pps > 0)
 		cut(f, shaper, &l, load);
 }
@@ -381,15 +417,6 @@ static void check_tcp(struct flow *f)
 		give_up(f, f->out->link, "more bytes are on the way than TCP's buffers hold");
 	else if (queue < held * CUBIC_QUEUE)
 		give_up(f, f->out->link, "its queue is too short for TCP to fill a path this long");
-}
-
-static bool on_the_way(const struct path *p, int shaper)
-{
-	VEC_FOREACH (hop, &p->hops) {
-		if (hop->shaper == shaper)
-			return true;
-	}
-	return false;
 }
 
 /* A narrow way back holds TCP up when even one acknowledgement for two segments fills it. */

@@ -132,6 +132,35 @@ static void test_sum(void **state)
 	assert_float_equal(p.pps, 1500, 1e-6);
 }
 
+/* Each way has a bucket of its own: of an opposite flow just the acknowledgements are met, one for
+ * two of its segments. */
+static void test_opposite_rate(void **state)
+{
+	struct truth_traffic t = tcp;
+	struct bed *b = *state;
+	struct truth_predicted p;
+
+	set_rate(b, 100 * MBIT);
+	b->w.devs.v[0].egress.rate.basis = BASIS_L1;
+	t.opposite = true;
+	t.opposite_pps = 1000; /* so 500 acknowledgements of 90 bytes a second */
+	predict(b, &t, &p);
+	assert_float_equal(p.high_pps, 12500000.0 / 1538, 1e-6);
+	assert_float_equal(p.low_pps, (12500000.0 - 500 * 90) / 1538, 1e-6);
+	assert_non_null(p.assumption);
+	t.opposite_pps = 0; /* an equal flow: half as many acknowledgements as segments */
+	predict(b, &t, &p);
+	assert_float_equal(p.low_pps, 12500000.0 / (1538 + 45), 1e-6);
+	shape(b, 0)->rate.bps = 0;
+	shape(b, 0)->pps.pps = 3000;
+	t.opposite_pps = 1000;
+	predict(b, &t, &p);
+	assert_float_equal(p.low_pps, 2500, 1e-6);
+	b->back.hops.v[0].shaper = 0; /* one bucket: its data is there too, whatever its rate */
+	predict(b, &t, &p);
+	assert_float_equal(p.low_pps, 1000, 1e-6);
+}
+
 static void test_queues_and_flows(void **state)
 {
 	struct truth_traffic many = udp;
@@ -284,9 +313,10 @@ static void test_scale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(test_packets_cap), TEST(test_sum),	  TEST(test_queues_and_flows),
-	    TEST(test_credit),	    TEST(test_udp_loss),  TEST(test_trace),
-	    TEST(test_tcp_answers), TEST(test_tcp_delay), TEST(test_scale),
+	    TEST(test_packets_cap),   TEST(test_sum),	    TEST(test_queues_and_flows),
+	    TEST(test_credit),	      TEST(test_udp_loss),  TEST(test_trace),
+	    TEST(test_tcp_answers),   TEST(test_tcp_delay), TEST(test_scale),
+	    TEST(test_opposite_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

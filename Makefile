@@ -180,6 +180,9 @@ golden: $(UNIT_BIN)
 .PHONY: bench-links
 bench-links: all
 	@tests/bench/links.sh -b $(BUILD)
+.PHONY: bench-engines
+bench-engines: all
+	@tests/bench/engines.sh -b $(BUILD) $(if $(NETPERF),-N $(NETPERF))
 
 # Profiles of instances from the table of published figures; a test holds them against it.
 .PHONY: profiles
@@ -216,6 +219,7 @@ help:
 	@echo 'make asan         unit, kernel and corpus tests under ASan and UBSan'
 	@echo 'make fuzz         look for crashing input for FUZZ_SECONDS=$(FUZZ_SECONDS) a target'
 	@echo 'make bench-links  how exact links are, beside those of Mininet and containerlab'
+	@echo 'make bench-engines  our engines beside iperf3, iperf, qperf, sockperf and netperf'
 	@echo 'make golden       write the expected outputs in tests/golden anew'
 	@echo 'make profiles     write topologies/profiles anew from published.csv'
 	@echo 'make install      to DESTDIR and PREFIX ($(PREFIX)); make uninstall removes it'

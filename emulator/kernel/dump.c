@@ -147,6 +147,8 @@ static int dump_one_link(const struct nlmsghdr *nlh, void *arg)
 	l->peer = (int)dump_u32(t.of[IFLA_LINK]);
 	l->tx_queues = (int)dump_u32(t.of[IFLA_NUM_TX_QUEUES]);
 	l->rx_queues = (int)dump_u32(t.of[IFLA_NUM_RX_QUEUES]);
+	l->gso_max_size = (int)dump_u32(t.of[IFLA_GSO_MAX_SIZE]);
+	l->gro_max_size = (int)dump_u32(t.of[IFLA_GRO_MAX_SIZE]);
 	l->mac = dump_mac(t.of[IFLA_ADDRESS]);
 	l->altname = dump_str(d, dump_nested(t.of[IFLA_PROP_LIST]).of[IFLA_ALT_IFNAME]);
 	dump_link_kind(d, l, t.of[IFLA_LINKINFO]);

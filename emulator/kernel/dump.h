@@ -32,6 +32,7 @@ struct dump_link {
 	int vlan;		/* vlan: its tag */
 	struct ip local;	/* vxlan */
 	int tx_queues, rx_queues;
+	int gso_max_size, gro_max_size; /* bytes */
 	struct dump_stats stats;
 };
 

@@ -32,6 +32,10 @@ static void link_common(struct nlmsghdr *nlh, const struct link_spec *spec)
 		mnl_attr_put_u32(nlh, IFLA_NUM_TX_QUEUES, (uint32_t)spec->tx_queues);
 	if (spec->rx_queues)
 		mnl_attr_put_u32(nlh, IFLA_NUM_RX_QUEUES, (uint32_t)spec->rx_queues);
+	if (!spec->big_tcp)
+		return;
+	mnl_attr_put_u32(nlh, IFLA_GSO_MAX_SIZE, (uint32_t)spec->big_tcp);
+	mnl_attr_put_u32(nlh, IFLA_GRO_MAX_SIZE, (uint32_t)spec->big_tcp);
 }
 
 void link_veth(struct nl_batch *batch, const struct link_spec *a, const struct link_spec *b,

@@ -20,6 +20,7 @@ struct link_spec {
 	int mtu;     /* 0: the kind's default */
 	struct mac mac;
 	int tx_queues, rx_queues; /* veth; 0: the kernel's default */
+	int big_tcp; /* bytes, IFLA_GSO_MAX_SIZE and IFLA_GRO_MAX_SIZE (Linux 5.19); 0: default */
 };
 
 /* Both ends at once: `a` here, `b` born in the namespace `b_ns_fd`. */

@@ -124,7 +124,8 @@ static struct link_spec apply_spec(const struct op_veth_end *e)
 				  .mtu = e->mtu,
 				  .mac = e->mac,
 				  .tx_queues = e->tx_queues,
-				  .rx_queues = e->rx_queues};
+				  .rx_queues = e->rx_queues,
+				  .big_tcp = e->big_tcp};
 }
 
 static int apply_netns(struct apply_job *j, const struct op *op)
@@ -157,7 +158,8 @@ static int apply_veth(struct apply_job *j, const struct op *op)
 
 static int apply_bridge(struct apply_job *j, const struct op *op)
 {
-	struct link_spec spec = {op->dev, op->ifindex, op->bridge.mtu, op->bridge.mac, 0, 0};
+	struct link_spec spec = {
+	    .name = op->dev, .ifindex = op->ifindex, .mtu = op->bridge.mtu, .mac = op->bridge.mac};
 
 	link_bridge(&j->batch, &spec);
 	return 0;
@@ -165,7 +167,8 @@ static int apply_bridge(struct apply_job *j, const struct op *op)
 
 static int apply_vxlan(struct apply_job *j, const struct op *op)
 {
-	struct link_spec spec = {op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac, 0, 0};
+	struct link_spec spec = {
+	    .name = op->dev, .ifindex = op->ifindex, .mtu = op->vxlan.mtu, .mac = op->vxlan.mac};
 	struct link_vxlan v = {op->vxlan.vni, op->vxlan.port, op->vxlan.local};
 
 	link_vxlan(&j->batch, &spec, &v);

@@ -15,6 +15,7 @@ struct check_link {
 	const struct op *op;	  /* that made it */
 	const char *master;	  /* name, or NULL */
 	int tx_queues, rx_queues; /* 0: whatever */
+	int big_tcp;		  /* likewise */
 	bool up;
 	const char *altname, *alias;
 };
@@ -48,6 +49,7 @@ static void check_link_veth(struct check_node *c, struct check_links *l, const s
 								 .mac = e->mac,
 								 .tx_queues = e->tx_queues,
 								 .rx_queues = e->rx_queues,
+								 .big_tcp = e->big_tcp,
 								 .op = op};
 	}
 }
@@ -163,6 +165,10 @@ static void check_link_one(struct check_node *c, const struct check_link *p)
 		check_link_number(c, p->name, "transmit queues", p->tx_queues, l->tx_queues);
 	if (p->rx_queues)
 		check_link_number(c, p->name, "receive queues", p->rx_queues, l->rx_queues);
+	if (p->big_tcp) {
+		check_link_number(c, p->name, "gso_max_size", p->big_tcp, l->gso_max_size);
+		check_link_number(c, p->name, "gro_max_size", p->big_tcp, l->gro_max_size);
+	}
 	check_link_text(c, p->name, "bridge", p->master, check_link_master(c, l));
 	if (p->up != l->up)
 		check_say(c, "%s: planned %s, is %s", p->name, p->up ? "up" : "down",

@@ -224,6 +224,7 @@ struct cloud_link {
 	enum cloud_via via;
 	struct mark via_at;
 	struct cloud_num mtu;
+	struct cloud_num big_tcp; /* bytes of the largest TCP packet in the stack, see wire_dev */
 };
 
 struct topology {

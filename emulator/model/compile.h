@@ -95,6 +95,7 @@ struct compile_dev {
 	enum dev_kind kind;
 	enum dev_role role;
 	int mtu, master;
+	int big_tcp; /* 0: no */
 };
 
 int compile_dev_node(struct compile *c, const char *name, enum node_kind kind, int host);

@@ -45,6 +45,7 @@ int compile_dev_new(struct compile *c, const struct compile_dev *spec)
 	text = mem_printf("%s/%s", c->w->nodes.v[spec->node].name, d->name);
 	d->mac = mac_from_text(text);
 	d->mtu = spec->mtu;
+	d->big_tcp = spec->big_tcp;
 	d->peer = -1;
 	d->master = spec->master;
 	d->egress_link = d->netem_link = d->lower = -1;

@@ -95,6 +95,7 @@ static void add_link(struct compile *c, size_t index, const int *nodes, const in
 		    .want = l->end[i].ifname,
 		    .role = bridges[n] >= 0 ? ROLE_PORT : ROLE_OTHER,
 		    .mtu = l->mtu.v ? l->mtu.v : CLOUD_MTU,
+		    .big_tcp = l->big_tcp.v,
 		    .master = bridges[n],
 		};
 		link.label[i] = arena_printf(&c->scratch, "%s-%s", node->name, l->end[i].ifname);

@@ -77,7 +77,7 @@ const struct parse_keys parse_keys_node = {
 };
 const struct parse_keys parse_keys_link = {
     "link",
-    KEYS("endpoints", SHAPE, "mtu", IMPAIRMENTS, "via", "ab", "ba"),
+    KEYS("endpoints", SHAPE, "mtu", "big_tcp", IMPAIRMENTS, "via", "ab", "ba"),
     NULL,
 };
 const struct parse_keys parse_keys_direction = {

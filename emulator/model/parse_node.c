@@ -249,6 +249,25 @@ static void read_direction(struct parse *ps, const struct yaml_node *n, struct c
 							       link->end[dir].ifname));
 }
 
+#define BIG_TCP_ABOVE (64 << 10)
+#define BIG_TCP_MAX   (8 * 65535) /* GSO_MAX_SIZE in Linux's netdevice.h */
+
+/* Above what IPv4 and plain IPv6 can say in 16 bits, up to what veth carries. */
+static void read_big_tcp(struct parse *ps, const struct yaml_node *n, struct cloud_num *out)
+{
+	int64_t bytes;
+
+	if (!n || !parse_value_size(ps, n, "big_tcp", &bytes))
+		return;
+	if (bytes <= BIG_TCP_ABOVE || bytes > BIG_TCP_MAX)
+		problems_add(ps->p, n->at,
+			     "big_tcp: %lld bytes are not above 64KiB and at most 524280; 256KiB "
+			     "is usual",
+			     (long long)bytes);
+	else
+		*out = (struct cloud_num){.v = (int)bytes, .at = n->at};
+}
+
 static void read_link(struct parse *ps, const struct yaml_node *n)
 {
 	static const char *const vias[] = {
@@ -267,6 +286,7 @@ static void read_link(struct parse *ps, const struct yaml_node *n)
 	read_direction(ps, yaml_get(map, "ab"), &link, 0);
 	read_direction(ps, yaml_get(map, "ba"), &link, 1);
 	parse_value_mtu(ps, yaml_get(map, "mtu"), &link.mtu);
+	read_big_tcp(ps, yaml_get(map, "big_tcp"), &link.big_tcp);
 	parse_value_enum(ps, via, "via", vias, &which);
 	link.via = (enum cloud_via)which;
 	if (via)

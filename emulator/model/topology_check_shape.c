@@ -284,6 +284,21 @@ static struct place place_of(const struct cloud_shape *s, int mtu)
 	return (struct place){.rate = &s->rate, .pps = &s->pps, .pps_at = s->pps_at, .mtu = mtu};
 }
 
+/* A shaper, a cap and an impairment see one wire frame each, so packets are made small before. */
+static void check_big_tcp(const struct cloud_link *l, struct problems *p)
+{
+	for (int i = 0; l->big_tcp.v && i < 2; i++) {
+		const struct cloud_shape *s = &l->dir[i];
+
+		if (!s->rate.rate.bps && !s->pps.pps && !l->impair[i].impair.given)
+			continue;
+		problems_add(p, l->big_tcp.at,
+			     "big_tcp: this link has a rate, a packet rate or an impairment, which "
+			     "are exact only for single frames; leave one of them out");
+		return;
+	}
+}
+
 void topology_check_shapes(struct topology *t, struct problems *p)
 {
 	struct place at = place_of(&t->fabric.nic, cloud_fabric_mtu(t));
@@ -297,6 +312,7 @@ void topology_check_shapes(struct topology *t, struct problems *p)
 	}
 	check_vms(t, p);
 	VEC_FOREACH (l, &t->links) {
+		check_big_tcp(l, p);
 		for (int i = 0; i < 2; i++) {
 			at = place_of(&l->dir[i], l->mtu.v ? l->mtu.v : CLOUD_MTU);
 			check_shape(&at, p);

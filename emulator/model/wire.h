@@ -163,6 +163,9 @@ struct wire_dev {
 	int ifindex; /* chosen here: 100, 101, … per namespace */
 	struct mac mac;
 	int mtu;
+	/* BIG TCP: bytes of the largest packet that the stack hands over before it is segmented
+	 * (IFLA_GSO_MAX_SIZE, IFLA_GRO_MAX_SIZE: IPv6's); 0: the kernel's 64 KiB. */
+	int big_tcp;
 	int peer;	       /* DEV_VETH: device index of the other end */
 	int master;	       /* device index of the bridge it is a port of, or -1 */
 	unsigned offloads_off; /* OFFLOAD_… */

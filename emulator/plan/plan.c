@@ -152,7 +152,8 @@ static struct op_veth_end veth_end(const struct wire *w, const struct wire_dev *
 				    .mtu = d->mtu,
 				    .mac = d->mac,
 				    .tx_queues = d->tx_queues,
-				    .rx_queues = d->rx_queues};
+				    .rx_queues = d->rx_queues,
+				    .big_tcp = d->big_tcp};
 }
 
 static void add_link(struct build *b, size_t dev)

@@ -63,6 +63,7 @@ struct op_veth_end {
 	int ifindex, mtu;
 	struct mac mac;
 	int tx_queues, rx_queues; /* 0: the kernel's default */
+	int big_tcp;		  /* bytes, likewise */
 };
 
 struct op {

@@ -64,6 +64,8 @@ static json_t *veth_end(const struct op_veth_end *end)
 		set_int(o, "tx_queues", (uint64_t)end->tx_queues);
 		set_int(o, "rx_queues", (uint64_t)end->rx_queues);
 	}
+	if (end->big_tcp)
+		set_int(o, "big_tcp_bytes", (uint64_t)end->big_tcp);
 	return o;
 }
 

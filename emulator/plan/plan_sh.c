@@ -102,6 +102,8 @@ static void add_end(struct script *s, const struct op_veth_end *end)
 		strbuf_addf(s->out, " numtxqueues %d", end->tx_queues);
 	if (end->rx_queues)
 		strbuf_addf(s->out, " numrxqueues %d", end->rx_queues);
+	if (end->big_tcp)
+		strbuf_addf(s->out, " gso_max_size %d gro_max_size %d", end->big_tcp, end->big_tcp);
 }
 
 static void sh_veth(struct script *s, const struct op *op)
@@ -117,8 +119,11 @@ static void sh_veth(struct script *s, const struct op *op)
 
 static void sh_bridge(struct script *s, const struct op *op)
 {
-	const struct op_veth_end end = {
-	    op->ns, op->dev, op->ifindex, op->bridge.mtu, op->bridge.mac, 0, 0};
+	const struct op_veth_end end = {.ns = op->ns,
+					.name = op->dev,
+					.ifindex = op->ifindex,
+					.mtu = op->bridge.mtu,
+					.mac = op->bridge.mac};
 
 	quote(s, "ip -n ", op->ns);
 	strbuf_add(s->out, " link add");
@@ -128,8 +133,11 @@ static void sh_bridge(struct script *s, const struct op *op)
 
 static void sh_vxlan(struct script *s, const struct op *op)
 {
-	const struct op_veth_end end = {op->ns, op->dev, op->ifindex, op->vxlan.mtu, op->vxlan.mac,
-					0,	0};
+	const struct op_veth_end end = {.ns = op->ns,
+					.name = op->dev,
+					.ifindex = op->ifindex,
+					.mtu = op->vxlan.mtu,
+					.mac = op->vxlan.mac};
 
 	quote(s, "ip -n ", op->ns);
 	strbuf_add(s->out, " link add");

@@ -40,6 +40,9 @@ static void add_end(struct strbuf *out, const char *ns, const struct op_veth_end
 	if (end->tx_queues || end->rx_queues)
 		strbuf_addf(out, ", %d transmit and %d receive queues", end->tx_queues,
 			    end->rx_queues);
+	if (end->big_tcp)
+		strbuf_addf(out, ", TCP packets of up to %d bytes before segmentation",
+			    end->big_tcp);
 	strbuf_addc(out, ')');
 }
 

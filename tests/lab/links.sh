@@ -148,6 +148,24 @@ link jumbo "rate: 50mbit, basis: l2, mtu: 9000" && {
 	lab_down
 }
 
+# BIG TCP: what the stack hands to the device is larger than 64 KiB, on the wire nothing changes.
+cat >"$work/big.yaml" <<-END
+	version: 1
+	name: big
+	nodes:
+	  a: {kind: machine, addresses: ["fd00::1/64"]}
+	  b: {kind: machine, addresses: ["fd00::2/64"]}
+	links: [{endpoints: ["a:eth1", "b:eth1"], big_tcp: 256KiB}]
+END
+lab_up "big_tcp" "$work/big.yaml" && {
+	vpclab measure "$lab:a" b tcp_stream --ipv6 --duration 1s --warmup 200ms --size 1MiB >/dev/null 2>&1
+	is "big_tcp: packets of TCP before segmentation are larger than 64 KiB" \
+		"$(vpclab exec "$lab:a" -- ip -s -j link show eth1 | jq '.[0].stats64.tx | .bytes / .packets > 65536')" true
+	lab_down
+}
+sed 's/, big_tcp/, rate: 1gbit, big_tcp/' "$work/big.yaml" >"$work/shaped.yaml"
+fails_with 2 "big_tcp: a shaped link refuses it" vpclab validate "$work/shaped.yaml"
+
 # A forty-gigabit profile on a laptop: a thousandth of it, and results say both figures.
 if with scaled "rate: 40gbit" --set scale=1/1000; then
 	alone "scaled: tcp" tcp_stream "${brief[@]}"

@@ -24,10 +24,14 @@
 
 #define PAIR_SETUP_NS (20 * NSEC_PER_SEC)
 /* From the start message to the start: both make their streams' memory and threads meanwhile. */
-#define PAIR_LEAD_NS	    (50 * NSEC_PER_MSEC)
-#define PAIR_LEAD_STREAM_NS (4 * NSEC_PER_MSEC)
-#define PAIR_GRACE_NS	    (10 * NSEC_PER_SEC)
-#define PAIR_STOP_NS	    NSEC_PER_SEC /* for a worker that was told to stop */
+#define PAIR_LEAD_NS	     (50 * NSEC_PER_MSEC)
+#define PAIR_LEAD_THREAD_NS  (4 * NSEC_PER_MSEC) /* each of the first PAIR_LEAD_FEW */
+#define PAIR_LEAD_MORE_NS    (500 * NSEC_PER_USEC)
+#define PAIR_LEAD_STREAM_NS  (50 * NSEC_PER_USEC)
+#define PAIR_LEAD_FEW	     250
+#define PAIR_SETUP_STREAM_NS (2 * NSEC_PER_MSEC)
+#define PAIR_GRACE_NS	     (10 * NSEC_PER_SEC)
+#define PAIR_STOP_NS	     NSEC_PER_SEC /* for a worker that was told to stop */
 
 enum pair_side { PAIR_CLIENT, PAIR_SERVER };
 static const char *const pair_names[] = {"client", "server"};
@@ -213,6 +217,11 @@ static int pair_until(struct pair *p, bool (*condition)(const struct pair *), in
 	return 0;
 }
 
+static int64_t pair_setup_end(const struct pair *p)
+{
+	return clock_now_ns() + PAIR_SETUP_NS + p->spec->streams * PAIR_SETUP_STREAM_NS;
+}
+
 static int pair_specify(struct pair *p, const struct ip *server, struct err *err)
 {
 	uint32_t session = 0;
@@ -231,7 +240,7 @@ static int pair_specify(struct pair *p, const struct ip *server, struct err *err
 		if (r)
 			return err_wrap(err, "%s", pair_roles[side]);
 	}
-	return pair_until(p, pair_both_ready, clock_now_ns() + PAIR_SETUP_NS, "setting up", err);
+	return pair_until(p, pair_both_ready, pair_setup_end(p), "setting up", err);
 }
 
 static int pair_connect(struct pair *p, const struct ip *server, struct err *err)
@@ -248,7 +257,7 @@ static int pair_connect(struct pair *p, const struct ip *server, struct err *err
 	int r = control_send(&p->ctl[PAIR_CLIENT], m, err);
 	if (r)
 		return err_wrap(err, "%s", pair_roles[PAIR_CLIENT]);
-	r = pair_until(p, pair_is_connected, clock_now_ns() + PAIR_SETUP_NS, "connecting", err);
+	r = pair_until(p, pair_is_connected, pair_setup_end(p), "connecting", err);
 	if (!r && p->hooks && p->hooks->on_connected)
 		r = p->hooks->on_connected(p->hooks->arg, json_object_get(p->connected, "flow"),
 					   err);
@@ -325,6 +334,18 @@ static void pair_done(struct pair *p)
 	json_decref(p->connected);
 }
 
+/* How long the two need from the message "start" until all that they run is ready. */
+static int64_t pair_lead(const struct engine_spec *s)
+{
+	const struct engine_def *def = engines_get(s->test);
+	int64_t streams = s->streams * (def->way == WAY_BOTH ? 2 : 1);
+	int64_t lead = PAIR_LEAD_NS + streams * PAIR_LEAD_STREAM_NS;
+	if (def->crew[0] && def->crew[1])
+		return lead;
+	int64_t few = streams < PAIR_LEAD_FEW ? streams : PAIR_LEAD_FEW;
+	return lead + few * PAIR_LEAD_THREAD_NS + (streams - few) * PAIR_LEAD_MORE_NS;
+}
+
 static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 {
 	int r = pair_specify(p, server, err);
@@ -332,7 +353,7 @@ static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 		r = pair_connect(p, server, err);
 	if (r)
 		return r;
-	int64_t start = clock_now_ns() + PAIR_LEAD_NS + p->spec->streams * PAIR_LEAD_STREAM_NS;
+	int64_t start = clock_now_ns() + pair_lead(p->spec);
 	r = pair_start(p, start, err);
 	if (!r && p->hooks && p->hooks->on_start)
 		p->hooks->on_start(p->hooks->arg, start + p->spec->warmup_ns);

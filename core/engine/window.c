@@ -9,7 +9,7 @@
 
 #include "core/base/mem.h"
 
-void window_init(struct window *w, const struct window_times *t, bool open)
+void window_init(struct window *w, const struct window_times *t, bool open, int tracks)
 {
 	*w = (struct window){
 	    .start_ns = t->start,
@@ -19,8 +19,10 @@ void window_init(struct window *w, const struct window_times *t, bool open)
 	    .open = open,
 	};
 	int64_t intervals = (t->duration + t->interval - 1) / t->interval;
-	if (open && intervals < WINDOW_OPEN_EDGES)
-		intervals = WINDOW_OPEN_EDGES;
+	int64_t most = WINDOW_OPEN_COUNTS / (tracks > 0 ? tracks : 1);
+	most = most < WINDOW_OPEN_EDGES ? most : WINDOW_OPEN_EDGES;
+	if (open && intervals < most)
+		intervals = most;
 	w->edges = (int)intervals + 1;
 }
 

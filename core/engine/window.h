@@ -28,9 +28,11 @@ struct window_times { /* what a window is made from; all ns */
 
 #define WINDOW_EDGES_MAX 100002
 
-/* An open window gets edges for as long as `duration`, or WINDOW_OPEN_EDGES where that is more. */
-#define WINDOW_OPEN_EDGES 20000
-void window_init(struct window *w, const struct window_times *t, bool open);
+/* An open window gets edges for as long as `duration`, or WINDOW_OPEN_EDGES where that is more;
+ * fewer where so many tracks would keep more than WINDOW_OPEN_COUNTS counts (32 MiB). */
+#define WINDOW_OPEN_EDGES  20000
+#define WINDOW_OPEN_COUNTS (1 << 22)
+void window_init(struct window *w, const struct window_times *t, bool open, int tracks);
 
 /* The time of edge k, 0 ≤ k < edges. */
 int64_t window_edge(const struct window *w, int k);

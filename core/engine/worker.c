@@ -23,6 +23,8 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 
+#define WORKER_FILES   16		    /* descriptors besides the streams' */
+#define WORKER_EDGES   (INT64_C(1) << 26)   /* of all streams: 512 MiB of counts */
 #define WORKER_IDLE_NS (600 * NSEC_PER_SEC) /* without a start, a forgotten worker ends itself */
 
 static int worker_timeout_ms(int64_t deadline_ns)
@@ -166,13 +168,29 @@ static void worker_crews(struct worker *w)
 	}
 }
 
-static void worker_raise_files(void)
+/* As many descriptors as this measurement needs, where they are to be had. */
+static int worker_raise_files(const struct worker *w, struct err *err)
 {
-	struct rlimit files;
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+	struct rlimit files, more;
+	long long need =
+	    WORKER_FILES + w->n_streams + (w->def->own_connections ? w->spec.ports : 0);
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return err_sys(err, errno, "asking for the limit of open files");
+	more.rlim_cur = more.rlim_max = files.rlim_max;
+	if (more.rlim_max < (rlim_t)need) /* root may */
+		more.rlim_cur = more.rlim_max = (rlim_t)need;
+	if (!setrlimit(RLIMIT_NOFILE, &more))
+		files = more;
+	else if (files.rlim_cur < files.rlim_max) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
+	if (files.rlim_cur >= (rlim_t)need)
+		return 0;
+	return err_fail(err, EMFILE,
+			"%d connections need %lld descriptors; the limit is %lld: raise it with "
+			"ulimit -n",
+			w->n_streams, need, (long long)files.rlim_cur);
 }
 
 static int worker_specified(struct worker *w, struct err *err)
@@ -192,8 +210,10 @@ static int worker_specified(struct worker *w, struct err *err)
 	r = cpu < 0 ? 0 : cpu_pin(cpu, w->server ? "server_cpu" : "client_cpu", err);
 	if (r)
 		return r;
-	worker_raise_files();
 	worker_streams(w);
+	r = worker_raise_files(w, err);
+	if (r)
+		return r;
 	worker_crews(w);
 	json_t *ready = json_pack("{s:s}", "type", "ready");
 	if (w->server && (r = setup_server(w, ready, err))) {
@@ -261,7 +281,13 @@ static int worker_start(struct worker *w, const json_t *m, struct err *err)
 	if (bad)
 		return bad;
 	struct window_times t = {at, w->spec.warmup_ns, w->spec.duration_ns, w->spec.interval_ns};
-	window_init(&w->win, &t, w->def->open_end);
+	window_init(&w->win, &t, w->def->open_end, w->n_streams);
+	if ((int64_t)w->win.edges * w->n_streams > WORKER_EDGES)
+		return err_input(
+		    err,
+		    "interval: %d intervals of %d streams are too many counts to keep: "
+		    "make it longer",
+		    w->win.edges - 1, w->n_streams);
 	int64_t late = clock_now_ns() - at;
 	if (late > w->spec.warmup_ns + 10 * NSEC_PER_MSEC)
 		return err_fail(err, ETIME,
@@ -307,6 +333,20 @@ static int worker_prepare(struct worker *w, struct err *err)
 	}
 }
 
+/* The most memory that this process has had, proc(5): VmHWM. 0: not known. */
+static int64_t worker_memory(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[128];
+	long long kib = 0;
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %lld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
 static int worker_run(struct worker *w, struct err *err)
 {
 	int r = worker_specified(w, err);
@@ -314,7 +354,11 @@ static int worker_run(struct worker *w, struct err *err)
 		r = worker_prepare(w, err);
 	if (!r)
 		r = run_streams(w, err);
-	return r ? r : control_send(&w->ctl, result_of_worker(w), err);
+	if (r)
+		return r;
+	json_t *result = result_of_worker(w);
+	json_object_set_new(result, "memory_bytes", json_integer(worker_memory()));
+	return control_send(&w->ctl, result, err);
 }
 
 static void worker_tell(struct worker *w, const struct err *err)

@@ -19,7 +19,7 @@ static struct window window_of(int64_t warmup, int64_t duration, int64_t interva
 	struct window_times t = {1000 * MS, warmup, duration, interval};
 	struct window w;
 
-	window_init(&w, &t, open);
+	window_init(&w, &t, open, 1);
 	return w;
 }
 

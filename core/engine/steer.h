@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * steer: receive packet steering, RPS (Documentation/networking/scaling.rst): the kernel's work of
+ * receiving from one device is done by one CPU of our choice. Between two namespaces of one machine
+ * it would otherwise be done by the sender's CPU, on the sender's time. Private to this folder.
+ *
+ * The setting is the device's, in /sys/class/net/DEVICE/queues/rx-N/rps_cpus, so one setting serves
+ * the whole process; the last steer_end() restores what was there. A process that is killed does
+ * not restore it.
+ */
+#ifndef VPCLAB_ENGINE_STEER_H
+#define VPCLAB_ENGINE_STEER_H
+
+#include <stdbool.h>
+
+#include "core/base/err.h"
+
+/* Should each datagram of this UDP socket say where it came in? */
+void steer_ask(int fd, int family, bool on);
+
+/*
+ * Waits for the first packet of a UDP socket that was asked for destinations
+ * (steer_ask(); no longer afterwards; the packet stays queued), and lets the device through which
+ * it came deliver to `cpu` (-1: the CPU that this runs on). Blocks until there is one or the socket
+ * is shut down. Unsupported for anyone but root of the machine; 0 also when nothing came.
+ */
+int steer_begin(int fd, int family, int cpu, struct err *err);
+void steer_end(void); /* one for each success of steer_begin(); the last one restores */
+
+#endif

@@ -58,6 +58,23 @@ void cpu_sample(struct cpu_sample *s)
 	}
 }
 
+/* A short text of the kernel; "" where it cannot be read. */
+static void cpu_read(const char *path, char *text, size_t size)
+{
+	autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+}
+
+/* "time on a CPU, time waiting for one, turns", ns: Documentation/scheduler/sched-stats.rst */
+static double cpu_wait(const char *path)
+{
+	char text[128];
+	uint64_t wait;
+	cpu_read(path, text, sizeof(text));
+	return sscanf(text, "%*u %" SCNu64, &wait) == 1 ? (double)wait / 1e9 : NAN;
+}
+
 void cpu_thread_self(struct cpu_thread *out)
 {
 	struct timespec ts = {0};
@@ -68,6 +85,7 @@ void cpu_thread_self(struct cpu_thread *out)
 	    .total_s = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9,
 	    .user_s = cpu_seconds(&ru.ru_utime),
 	    .system_s = cpu_seconds(&ru.ru_stime),
+	    .wait_s = cpu_wait("/proc/thread-self/schedstat"),
 	};
 }
 
@@ -86,20 +104,20 @@ int cpu_parse_thread(const char *text, struct cpu_thread *out)
 	return 0;
 }
 
-int cpu_thread_of(pthread_t thread, int tid, bool split, struct cpu_thread *out)
+int cpu_thread_of(pthread_t thread, int tid, bool all, struct cpu_thread *out)
 {
 	clockid_t clock;
 	struct timespec ts;
 	char path[64], text[1024];
 	if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &ts))
 		return -ESRCH;
-	*out = (struct cpu_thread){(double)ts.tv_sec + (double)ts.tv_nsec / 1e9, NAN, NAN};
-	if (!split)
+	*out = (struct cpu_thread){(double)ts.tv_sec + (double)ts.tv_nsec / 1e9, NAN, NAN, NAN};
+	if (!all)
 		return 0;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
+	out->wait_s = cpu_wait(path);
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
+	cpu_read(path, text, sizeof(text));
 	cpu_parse_thread(text, out);
 	return 0;
 }

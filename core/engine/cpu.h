@@ -18,6 +18,7 @@ struct cpu_sample {
 struct cpu_thread {		 /* of one thread since it began; s */
 	double total_s;		 /* exact */
 	double user_s, system_s; /* what it consists of, by ticks; NAN: not known */
+	double wait_s;		 /* it could have run and had to wait for a CPU; NAN: not known */
 };
 
 struct cpu_use {
@@ -30,9 +31,9 @@ void cpu_sample(struct cpu_sample *s);
 
 /* Of the calling thread, getrusage(2). */
 void cpu_thread_self(struct cpu_thread *out);
-/* Of another thread of this process; split: also into user and system time, which reads a file.
- * -ESRCH: it has ended. */
-int cpu_thread_of(pthread_t thread, int tid, bool split, struct cpu_thread *out);
+/* Of another thread of this process; all: not total_s alone, which reads two files. -ESRCH: it has
+ * ended. */
+int cpu_thread_of(pthread_t thread, int tid, bool all, struct cpu_thread *out);
 
 /* The text of proc_pid_stat(5) into user_s and system_s; -EINVAL where it is something else. */
 int cpu_parse_thread(const char *text, struct cpu_thread *out);

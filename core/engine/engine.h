@@ -177,6 +177,17 @@ struct engine_side {			 /* one worker */
 	int64_t bytes_all;
 	int64_t packets_all; /* likewise, datagrams or transactions; without hello */
 	int cpu;	     /* that it was kept on; -1 = free */
+	int n_threads;
+	double thread_cpu_s;  /* of the busiest of its threads, in the window */
+	double thread_wait_s; /* … and how long that one waited for a CPU; NAN: not known */
+	int cpus;	      /* of its machine */
+	int64_t memory_bytes; /* the most that it ever took; 0: not known */
+	/* CPU time in the window for each TCP segment sent, datagram or transaction: of the worker,
+	 * and of all CPUs of its machine; and of those for 1024 bytes of payload (what netperf
+	 * calls service demand). NAN: not known. */
+	double us_per_packet, machine_us_per_packet, us_per_kib;
+	json_t *threads; /* [{"streams", "cpu_s", "cpu_user_s", "cpu_system_s", "wait_s"}]; owned */
+	json_t *host;	 /* what its network namespace sent in the window, see sample.h; owned */
 };
 
 struct engine_result {
@@ -230,6 +241,14 @@ struct engine_result {
 	char limit[12];
 	char limit_why[200];
 	double steady_s; /* when the rate became steady, since the window began; NAN: it did not */
+	/* spec.steady: what was left out of goodput, sent, pps (and of nothing else) at the begin
+	 * of the window, and why; 0: nothing. */
+	double cut_s;
+	char steady_why[160];
+	/* Of the sockets that send, over the window, as in the intervals; owned; NULL: none. */
+	json_t *tcp;
+	int tcp_sampled; /* sockets whose figures are in the intervals; fewer than all: a sample */
+	bool same_machine;     /* both ends share its CPUs */
 	double clock_error_ns; /* bound on the offset of the two clocks; 0: they are one */
 	int64_t seed;
 	char io[12];	   /* how data was handed over, really */
@@ -247,7 +266,11 @@ struct engine_result {
  * in them, so client.packets = server.packets + lost exactly. goodput_bps and pps are by arrival
  * inside the window, so that a queue that fills up or drains is not mistaken for rate.
  * throughput: client.window_ns is from the first send to the last confirmation.
- * Intervals also have what only the sender knows: sent_bps, sent_pps, retransmits, rtt_us, cwnd.
+ * Intervals have bytes, packets or transactions, whose sum is that of the window, and what only the
+ * sender knows: sent_bps, sent_pps, and of TCP (tcp_info, tcp(7)) retransmits, bytes_acked,
+ * segs_out, data_segs_out, reord_seen, dsack_dups, busy_us in the interval, rwnd_limited and
+ * sndbuf_limited as shares of busy_us, rtt_us, rttvar_us, min_rtt_us, cwnd, delivery_bps,
+ * app_limited at its end.
  */
 
 struct engine_ends {

@@ -11,6 +11,8 @@
 
 #include "core/base/mem.h"
 #include "core/base/units.h"
+#include "core/engine/findings.h"
+#include "core/engine/machine.h"
 #include "core/engine/worker.h"
 
 json_t *result_real(double v)
@@ -186,6 +188,7 @@ json_t *result_of_worker(struct worker *w)
 	result_add_totals(w, j, false);
 	result_add_cpu(w, j);
 	sample_report(w, j);
+	json_object_set_new(j, "machine", machine_describe(w->n_streams ? w->streams[0].fd : -1));
 	result_add_sockets(w, j);
 	if (w->def->way == WAY_BOTH) {
 		json_t *back =
@@ -247,9 +250,23 @@ static json_t *result_merge_intervals(const json_t *headline, const json_t *send
 {
 	static const char *const keys[][2] = {{"retransmits", "retransmits"},
 					      {"rtt_us", "rtt_us"},
+					      {"rttvar_us", "rttvar_us"},
+					      {"min_rtt_us", "min_rtt_us"},
 					      {"cwnd", "cwnd"},
+					      {"bytes_acked", "bytes_acked"},
+					      {"segs_out", "segs_out"},
+					      {"data_segs_out", "data_segs_out"},
+					      {"delivery_bps", "delivery_bps"},
+					      {"app_limited", "app_limited"},
+					      {"busy_us", "busy_us"},
+					      {"rwnd_limited", "rwnd_limited"},
+					      {"sndbuf_limited", "sndbuf_limited"},
+					      {"reord_seen", "reord_seen"},
+					      {"dsack_dups", "dsack_dups"},
 					      {"bps", "sent_bps"},
-					      {"pps", "sent_pps"}};
+					      {"pps", "sent_pps"},
+					      {"bytes", "sent_bytes"},
+					      {"packets", "sent_packets"}};
 	json_t *list = json_deep_copy(json_object_get(headline, "intervals"));
 	const json_t *others = json_object_get(sender, "intervals");
 	for (size_t i = 0; sender != headline && i < json_array_size(list); i++)
@@ -324,6 +341,7 @@ void result_merge(const struct engine_spec *s, const json_t *client, const json_
 	result_side(server, &out->server);
 	if (def->merge)
 		def->merge(s, client, server, out);
+	findings_add(s, client, server, out);
 }
 
 void engine_result_done(struct engine_result *r)
@@ -334,6 +352,14 @@ void engine_result_done(struct engine_result *r)
 	json_decref(r->back.intervals);
 	json_decref(r->detail);
 	json_decref(r->machines);
+	json_decref(r->tcp);
+	r->tcp = NULL;
+	for (int i = 0; i < 2; i++) {
+		struct engine_side *side = i ? &r->server : &r->client;
+		json_decref(side->threads);
+		json_decref(side->host);
+		side->threads = side->host = NULL;
+	}
 	r->intervals = r->flows = r->pairs = r->back.intervals = r->detail = r->machines = NULL;
 }
 
@@ -366,6 +392,18 @@ static json_t *result_side_json(const struct engine_side *s)
 	json_object_set_new(j, "window_ns", json_integer(s->window_ns));
 	json_object_set_new(j, "bytes_all", json_integer(s->bytes_all));
 	json_object_set_new(j, "packets_all", json_integer(s->packets_all));
+	json_object_set_new(j, "n_threads", json_integer(s->n_threads));
+	json_object_set_new(j, "thread_cpu_s", result_real(s->thread_cpu_s));
+	json_object_set_new(j, "thread_wait_s", result_real(s->thread_wait_s));
+	json_object_set_new(j, "cpus", json_integer(s->cpus));
+	json_object_set_new(j, "memory_bytes", json_integer(s->memory_bytes));
+	json_object_set_new(j, "us_per_packet", result_real(s->us_per_packet));
+	json_object_set_new(j, "machine_us_per_packet", result_real(s->machine_us_per_packet));
+	json_object_set_new(j, "us_per_kib", result_real(s->us_per_kib));
+	if (s->threads)
+		json_object_set(j, "threads", s->threads);
+	if (s->host)
+		json_object_set(j, "host", s->host);
 	return j;
 }
 
@@ -414,6 +452,14 @@ static void result_json_findings(const struct engine_result *r, json_t *j)
 	json_object_set_new(j, "limit", json_string(r->limit));
 	json_object_set_new(j, "limit_why", json_string(r->limit_why));
 	json_object_set_new(j, "steady_s", result_real(r->steady_s));
+	json_object_set_new(j, "cut_s", result_real(r->cut_s));
+	json_object_set_new(j, "steady_why",
+			    r->steady_why[0] ? json_string(r->steady_why) : json_null());
+	json_object_set_new(j, "same_machine", json_boolean(r->same_machine));
+	if (r->tcp) {
+		json_object_set(j, "tcp", r->tcp);
+		json_object_set_new(j, "tcp_sampled", json_integer(r->tcp_sampled));
+	}
 	json_object_set_new(j, "clock_error_ns", result_real(r->clock_error_ns));
 	json_object_set_new(j, "seed", json_integer(r->seed));
 	json_object_set_new(j, "io", json_string(r->io[0] ? r->io : "plain"));

@@ -160,21 +160,25 @@ json_t *sample_tcp_json(const struct socket_tcp *a, const struct socket_tcp *b)
 static void sample_report_threads(const struct worker *w, json_t *result)
 {
 	json_t *list = json_array();
-	double most = 0;
+	double most = 0, wait_of_most = NAN;
 	for (int i = 0; i < w->n_crews; i++) {
 		const struct crew *c = &w->crews[i];
 		const struct cpu_thread *a = &c->cpu_at[0], *b = &c->cpu_at[1];
-		double total = b->total_s - a->total_s;
-		most = total > most ? total : most;
+		double total = b->total_s - a->total_s, wait = b->wait_s - a->wait_s;
+		if (total >= most) {
+			most = total;
+			wait_of_most = wait;
+		}
 		if (i < SAMPLE_THREADS)
 			json_array_append_new(
-			    list,
-			    json_pack("{s:i,s:f,s:o,s:o}", "streams", c->n, "cpu_s", total,
-				      "cpu_user_s", result_real(b->user_s - a->user_s),
-				      "cpu_system_s", result_real(b->system_s - a->system_s)));
+			    list, json_pack("{s:i,s:f,s:o,s:o,s:o}", "streams", c->n, "cpu_s",
+					    total, "wait_s", result_real(wait), "cpu_user_s",
+					    result_real(b->user_s - a->user_s), "cpu_system_s",
+					    result_real(b->system_s - a->system_s)));
 	}
 	json_object_set_new(result, "n_threads", json_integer(w->n_crews));
 	json_object_set_new(result, "thread_cpu_s", json_real(most));
+	json_object_set_new(result, "thread_wait_s", result_real(wait_of_most));
 	json_object_set_new(result, "threads", list);
 }
 

@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tcp_rr: request and response over TCP, one outstanding on each connection, blocking, no busy
- * wait. One clock reading a transaction: the end of one is the beginning of the next.
+ * tcp_rr: request and response over TCP. Here is the loop of a thread that has one connection and
+ * one request on the way: one clock reading a transaction, as the end of one is the beginning of
+ * the next. tcp_rr_events.c has all others.
  */
+#include "core/engine/tcp_rr.h"
+
 #include <errno.h>
 #include <sys/socket.h>
 
 #include "core/base/clock.h"
 #include "core/engine/rr.h"
 
-static int tcp_rr_check(const struct engine_spec *s, struct err *err)
+/* A large request leaves in one call where it is not larger than this. */
+#define TCP_RR_ROOM_MIN (64 << 10)
+#define TCP_RR_ROOM_MAX (4 << 20)
+
+size_t tcp_rr_room(const struct engine_spec *s)
 {
-	return s->size ? 0 : err_input(err, "size: a request has at least 1 byte");
+	int64_t most = s->size > s->response_size ? s->size : s->response_size;
+	return most < TCP_RR_ROOM_MIN	? TCP_RR_ROOM_MIN
+	       : most > TCP_RR_ROOM_MAX ? TCP_RR_ROOM_MAX
+					: (size_t)most;
 }
 
-static bool tcp_rr_send(struct stream *s, const char *data, int64_t size)
+static bool tcp_rr_send(struct stream *s, const struct rr *rr, int64_t size)
 {
 	while (size > 0) {
-		ssize_t n = send(s->fd, data, (size_t)size, MSG_NOSIGNAL);
+		size_t more = size < (int64_t)rr->room ? (size_t)size : rr->room;
+		ssize_t n = send(s->fd, rr->data, more, MSG_NOSIGNAL);
 		if (n < 0 && errno != EINTR) {
 			run_fail(s, errno, "sending");
 			return false;
@@ -27,10 +38,11 @@ static bool tcp_rr_send(struct stream *s, const char *data, int64_t size)
 	return true;
 }
 
-static bool tcp_rr_receive(struct stream *s, char *data, int64_t size)
+static bool tcp_rr_receive(struct stream *s, const struct rr *rr, int64_t size)
 {
 	while (size > 0) {
-		ssize_t n = recv(s->fd, data, (size_t)size, 0);
+		size_t more = size < (int64_t)rr->room ? (size_t)size : rr->room;
+		ssize_t n = rr_receive(s, rr->data, more);
 		if (n == 0 || (n < 0 && errno != EINTR)) {
 			run_fail(s, n ? errno : 0, "receiving");
 			return false;
@@ -40,32 +52,51 @@ static bool tcp_rr_receive(struct stream *s, char *data, int64_t size)
 	return true;
 }
 
-static void tcp_rr_ask(struct stream *s)
+static void tcp_rr_ask(struct crew *c, struct rr *rr)
 {
-	struct rr *rr = s->own;
-	int64_t size = s->w->spec.size, response = s->w->spec.response_size;
-	int64_t end = s->w->win.end_ns, before = clock_now_ns();
+	struct stream *s = c->streams;
+	int64_t size = c->w->spec.size, response = c->w->spec.response_size;
+	int64_t timeout = c->w->spec.timeout_ns ? c->w->spec.timeout_ns : INT64_MAX;
+	int64_t end = c->w->win.end_ns, before = clock_now_ns();
 	while (before < end) {
-		if (!tcp_rr_send(s, rr->request, size) ||
-		    !tcp_rr_receive(s, rr->response, response))
+		if (!tcp_rr_send(s, rr, size) || !tcp_rr_receive(s, rr, response))
 			return;
 		int64_t now = clock_now_ns();
-		rr_count(s, now, now - before);
+		rr_count(c, now, now - before);
+		rr->late += now - before > timeout && before >= c->w->win.begin_ns;
 		before = now;
 	}
 }
 
-static void tcp_rr_answer(struct stream *s)
+static void tcp_rr_answer(struct crew *c, struct rr *rr)
 {
-	struct rr *rr = s->own;
-	int64_t size = s->w->spec.size, response = s->w->spec.response_size;
-	while (!worker_over(s->w)) {
-		if (!tcp_rr_receive(s, rr->request, size) ||
-		    !tcp_rr_send(s, rr->response, response))
+	struct stream *s = c->streams;
+	int64_t size = c->w->spec.size, response = c->w->spec.response_size;
+	while (!worker_over(c->w)) {
+		if (!tcp_rr_receive(s, rr, size) || !tcp_rr_send(s, rr, response))
 			return;
-		window_track_add(&s->track, clock_now_ns(), 1);
-		s->packets_all++;
+		rr_add(c, clock_now_ns());
 	}
+}
+
+static void tcp_rr_client(struct crew *c)
+{
+	struct rr *rr = rr_open(c, tcp_rr_room(&c->w->spec));
+	if (rr_is_single(c))
+		tcp_rr_ask(c, rr);
+	else
+		tcp_rr_events(c, rr);
+	rr_close(rr);
+}
+
+static void tcp_rr_server(struct crew *c)
+{
+	struct rr *rr = rr_open(c, tcp_rr_room(&c->w->spec));
+	if (rr_is_single(c))
+		tcp_rr_answer(c, rr);
+	else
+		tcp_rr_events(c, rr);
+	rr_close(rr);
 }
 
 static const char *const tcp_rr_aliases[] = {"tcp_lat", "response_time", NULL};
@@ -77,10 +108,8 @@ const struct engine_def tcp_rr_engine = {
     .headline_client = true,
     .unit = UNIT_TRANSACTIONS,
     .defaults = rr_defaults,
-    .check = tcp_rr_check,
-    .prepare = rr_prepare,
-    .body = {tcp_rr_answer, tcp_rr_ask},
-    .release = rr_release,
+    .check = rr_check,
+    .crew = {tcp_rr_server, tcp_rr_client},
     .report = rr_report,
     .merge = rr_merge,
 };

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * udp_rr: request and response over UDP, one outstanding on each socket, blocking, no busy wait.
+ * udp_rr: request and response over UDP. Here is what a request is, and the loop of a thread that
+ * has one connection and one request on the way; udp_rr_events.c has all others.
  *
  * A loss must neither stop the exchange nor go unseen: each request carries a number that the
  * answer repeats (as many of its 8 bytes as both have room for), and a request that is not answered
- * within a timeout made like TCP's (RFC 6298, 10 ms to 1 s) is given up. An answer that comes later
- * still counts, with its true time, and as late; only what is never answered is lost.
+ * within a timeout is given up: spec.timeout_ns, or one made like TCP's (RFC 6298, 10 ms to 1 s)
+ * for each connection. An answer that comes later still counts, with its true time, and as late;
+ * only what is never answered is lost.
  */
+#include "core/engine/udp_rr.h"
+
 #include <endian.h>
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -16,34 +21,10 @@
 #include "core/base/clock.h"
 #include "core/base/units.h"
 #include "core/engine/packet.h"
-#include "core/engine/rr.h"
 
 #define UDP_RR_MAX	65507
 #define UDP_RR_TIMEOUT	NSEC_PER_SEC /* the longest, and the first */
 #define UDP_RR_SHORTEST (10 * NSEC_PER_MSEC)
-#define UDP_RR_OPEN	256 /* requests that are remembered; one byte tells them apart */
-#define UDP_RR_LINGER	(200 * NSEC_PER_MSEC)
-
-struct udp_rr {
-	struct stream *s;
-	uint64_t id, mask; /* of the request that is out; bits that travel */
-	size_t id_bytes;
-	struct {
-		uint64_t id;
-		int64_t sent_ns; /* 0: answered, or never used */
-	} open[UDP_RR_OPEN];
-	int64_t mean_ns, spread_ns; /* smoothed round trip and its variation */
-	int64_t timeout_ns, set_ns; /* wanted, and what the socket has */
-};
-
-static int udp_rr_check(const struct engine_spec *s, struct err *err)
-{
-	if (!s->size || s->size > UDP_RR_MAX)
-		return err_input(err, "size: a datagram has 1 to %d bytes", UDP_RR_MAX);
-	if (s->response_size > UDP_RR_MAX)
-		return err_input(err, "response_size: a datagram has 1 to %d bytes", UDP_RR_MAX);
-	return 0;
-}
 
 static size_t udp_rr_id_bytes(const struct engine_spec *s)
 {
@@ -51,56 +32,92 @@ static size_t udp_rr_id_bytes(const struct engine_spec *s)
 	return least < 8 ? (size_t)least : 8;
 }
 
-static void udp_rr_set_timeout(struct udp_rr *u)
+static unsigned udp_rr_lane_bits(const struct engine_spec *s)
 {
-	if (u->timeout_ns <= u->set_ns * 5 / 4 && u->timeout_ns >= u->set_ns * 3 / 4)
-		return;
-	struct timeval tv = {u->timeout_ns / NSEC_PER_SEC, u->timeout_ns % NSEC_PER_SEC / 1000};
-	setsockopt(u->s->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	u->set_ns = u->timeout_ns;
+	unsigned bits = 0;
+	while (1 << bits < s->outstanding)
+		bits++;
+	return bits;
+}
+
+static int udp_rr_check(const struct engine_spec *s, struct err *err)
+{
+	int r = rr_check(s, err);
+	if (r)
+		return r;
+	if (s->size > UDP_RR_MAX)
+		return err_input(err, "size: a datagram has 1 to %d bytes", UDP_RR_MAX);
+	if (s->response_size > UDP_RR_MAX)
+		return err_input(err, "response_size: a datagram has 1 to %d bytes", UDP_RR_MAX);
+	if ((UDP_RR_DEPTH << udp_rr_lane_bits(s)) > 1 << 8 && udp_rr_id_bytes(s) == 1)
+		return err_input(err,
+				 "outstanding: one byte does not tell the answers to %d requests "
+				 "apart, only to 16; make size and response_size at least 2",
+				 s->outstanding);
+	return 0;
+}
+
+size_t udp_rr_room(const struct engine_spec *s)
+{
+	int64_t most = s->size > s->response_size ? s->size : s->response_size;
+	return (size_t)most + 64; /* one that is longer than expected must be seen as such */
+}
+
+void udp_rr_init(struct udp_rr *u, struct crew *c, struct rr *rr)
+{
+	*u = (struct udp_rr){.c = c, .rr = rr, .fixed_ns = c->w->spec.timeout_ns};
+	u->id_bytes = udp_rr_id_bytes(&c->w->spec);
+	u->mask = u->id_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * u->id_bytes)) - 1;
+	u->lane_bits = udp_rr_lane_bits(&c->w->spec);
+}
+
+void udp_rr_conn_init(const struct udp_rr *u, struct udp_rr_conn *k, struct stream *s)
+{
+	k->s = s;
+	k->timeout_ns = u->fixed_ns ? u->fixed_ns : UDP_RR_TIMEOUT;
 }
 
 /* RFC 6298, section 2. */
-static void udp_rr_learn(struct udp_rr *u, int64_t round)
+static void udp_rr_learn(const struct udp_rr *u, struct udp_rr_conn *k, int64_t round)
 {
-	if (!u->mean_ns) {
-		u->mean_ns = round;
-		u->spread_ns = round / 2;
+	if (u->fixed_ns)
+		return;
+	if (!k->mean_ns) {
+		k->mean_ns = round;
+		k->spread_ns = round / 2;
 	} else {
-		int64_t off = round > u->mean_ns ? round - u->mean_ns : u->mean_ns - round;
-		u->spread_ns += (off - u->spread_ns) / 4;
-		u->mean_ns += (round - u->mean_ns) / 8;
+		int64_t off = round > k->mean_ns ? round - k->mean_ns : k->mean_ns - round;
+		k->spread_ns += (off - k->spread_ns) / 4;
+		k->mean_ns += (round - k->mean_ns) / 8;
 	}
-	int64_t t = u->mean_ns + 4 * u->spread_ns;
-	u->timeout_ns = t < UDP_RR_SHORTEST  ? UDP_RR_SHORTEST
+	int64_t t = k->mean_ns + 4 * k->spread_ns;
+	k->timeout_ns = t < UDP_RR_SHORTEST  ? UDP_RR_SHORTEST
 			: t > UDP_RR_TIMEOUT ? UDP_RR_TIMEOUT
 					     : t;
-	udp_rr_set_timeout(u);
 }
 
-/* Whether a request given up counts: it was made inside the window. */
-static bool udp_rr_lost(const struct udp_rr *u, size_t slot)
+/* Would it count that a request made then is never answered? It was made inside the window. */
+static bool udp_rr_counts(const struct udp_rr *u, int64_t sent_ns)
 {
-	const struct window *win = &u->s->w->win;
-	int64_t sent = u->open[slot].sent_ns;
-	return sent >= win->begin_ns && sent < win->end_ns;
+	const struct window *win = &u->c->w->win;
+	return sent_ns >= win->begin_ns && sent_ns < win->end_ns;
 }
 
-static bool udp_rr_send(struct udp_rr *u, int64_t now)
+int udp_rr_ask(struct udp_rr *u, struct udp_rr_conn *k, int lane, int64_t now, int flags)
 {
-	struct rr *rr = u->s->own;
-	size_t slot = ++u->id % UDP_RR_OPEN;
-	rr->lost += udp_rr_lost(u, slot);
-	u->open[slot].id = u->id & u->mask;
-	u->open[slot].sent_ns = now;
-	uint64_t wire = htole64(u->id);
-	memcpy(rr->request, &wire, u->id_bytes);
-	while (send(u->s->fd, rr->request, (size_t)u->s->w->spec.size, MSG_NOSIGNAL) < 0)
-		if (errno != EINTR) {
-			run_fail(u->s, errno, "sending");
-			return false;
-		}
-	return true;
+	struct udp_rr_lane *l = &k->lanes[lane];
+	uint64_t id = (l->generation + 1) << u->lane_bits | (uint64_t)lane, wire = htole64(id);
+	memcpy(u->rr->data, &wire, u->id_bytes);
+	while (send(k->s->fd, u->rr->data, (size_t)u->c->w->spec.size, MSG_NOSIGNAL | flags) < 0)
+		if (errno != EINTR)
+			return -errno;
+	size_t slot = ++l->generation % UDP_RR_DEPTH;
+	u->rr->lost += udp_rr_counts(u, l->past[slot].sent_ns);
+	l->past[slot].id = id & u->mask;
+	l->past[slot].sent_ns = now;
+	l->out = true;
+	l->due_ns = now + k->timeout_ns;
+	return 0;
 }
 
 static bool udp_rr_is_hello(const struct stream *s, const char *data, ssize_t n)
@@ -110,120 +127,180 @@ static bool udp_rr_is_hello(const struct stream *s, const char *data, ssize_t n)
 	       p.phase == PHASE_HELLO;
 }
 
-/* An answer: true when it is to the request that is out. */
-static bool udp_rr_take(struct udp_rr *u, ssize_t n, int64_t now)
+int udp_rr_take(struct udp_rr *u, struct udp_rr_conn *k, ssize_t n, int64_t now)
 {
-	struct rr *rr = u->s->own;
-	if (n != u->s->w->spec.response_size || udp_rr_is_hello(u->s, rr->response, n))
-		return false;
+	const struct engine_spec *s = &u->c->w->spec;
+	if (n != s->response_size || udp_rr_is_hello(k->s, u->rr->data, n))
+		return -1;
 	uint64_t wire = 0;
-	memcpy(&wire, rr->response, u->id_bytes);
-	uint64_t id = le64toh(wire);
-	size_t slot = id % UDP_RR_OPEN;
-	int64_t sent = u->open[slot].sent_ns;
-	if (!sent || u->open[slot].id != id)
-		return false; /* a duplicate, or given up long ago */
-	bool current = id == (u->id & u->mask);
-	u->open[slot].sent_ns = 0;
-	rr->late += !current && sent >= u->s->w->win.begin_ns;
-	rr_count(u->s, now, now - sent);
-	udp_rr_learn(u, now - sent);
-	return current;
+	memcpy(&wire, u->rr->data, u->id_bytes);
+	uint64_t id = le64toh(wire), lane = id & ((UINT64_C(1) << u->lane_bits) - 1);
+	if (lane >= (uint64_t)s->outstanding)
+		return -1;
+	struct udp_rr_lane *l = &k->lanes[lane];
+	size_t slot = (id >> u->lane_bits) % UDP_RR_DEPTH;
+	int64_t sent = l->past[slot].sent_ns;
+	if (!sent || l->past[slot].id != id)
+		return -1; /* a duplicate, or given up long ago */
+	bool latest = l->out && slot == l->generation % UDP_RR_DEPTH;
+	l->past[slot].sent_ns = 0;
+	u->rr->late += !latest && sent >= u->c->w->win.begin_ns;
+	l->out &= !latest;
+	rr_count(u->c, now, now - sent);
+	udp_rr_learn(u, k, now - sent);
+	return latest ? (int)lane : -1;
 }
 
-/* Receives until the current request is answered (the time of that), or given up; 0: the stream is
- * over. */
-static int64_t udp_rr_receive(struct udp_rr *u, int64_t sent)
+void udp_rr_give_up(struct udp_rr *u, struct udp_rr_conn *k, int lane)
 {
-	struct rr *rr = u->s->own;
-	size_t room = (size_t)u->s->w->spec.response_size + 1;
-	for (;;) {
-		ssize_t n = recv(u->s->fd, rr->response, room, 0);
-		int code = n < 0 ? errno : 0;
-		int64_t now = clock_now_ns();
-		if (worker_over(u->s->w))
-			return 0;
-		if (n >= 0 && udp_rr_take(u, n, now))
-			return now;
-		if (n < 0 && code != EAGAIN && code != EINTR) {
-			run_fail(u->s, code, "receiving");
-			return 0;
-		}
-		if (now - sent >= u->set_ns) {
-			u->timeout_ns =
-			    u->timeout_ns * 2 < UDP_RR_TIMEOUT ? u->timeout_ns * 2 : UDP_RR_TIMEOUT;
-			udp_rr_set_timeout(u);
-			return now;
-		}
-	}
+	k->lanes[lane].out = false;
+	if (!u->fixed_ns)
+		k->timeout_ns =
+		    k->timeout_ns * 2 < UDP_RR_TIMEOUT ? k->timeout_ns * 2 : UDP_RR_TIMEOUT;
 }
 
-static bool udp_rr_waiting(const struct udp_rr *u)
+bool udp_rr_waiting(const struct udp_rr *u, const struct udp_rr_conn *k)
 {
-	for (size_t slot = 0; slot < UDP_RR_OPEN; slot++)
-		if (udp_rr_lost(u, slot))
-			return true;
+	for (int lane = 0; lane < u->c->w->spec.outstanding; lane++)
+		for (size_t slot = 0; slot < UDP_RR_DEPTH; slot++)
+			if (udp_rr_counts(u, k->lanes[lane].past[slot].sent_ns))
+				return true;
 	return false;
 }
 
-/* After the end: what is still on its way may come; the rest is lost. */
-static void udp_rr_finish(struct udp_rr *u)
+void udp_rr_finish(struct udp_rr *u, const struct udp_rr_conn *k)
 {
-	struct rr *rr = u->s->own;
-	u->timeout_ns = UDP_RR_SHORTEST;
-	udp_rr_set_timeout(u);
-	int64_t until = u->s->w->win.end_ns + UDP_RR_LINGER, now = clock_now_ns();
-	while (now < until && udp_rr_waiting(u) && !worker_over(u->s->w)) {
-		ssize_t n =
-		    recv(u->s->fd, rr->response, (size_t)u->s->w->spec.response_size + 1, 0);
+	for (int lane = 0; lane < u->c->w->spec.outstanding; lane++)
+		for (size_t slot = 0; slot < UDP_RR_DEPTH; slot++)
+			u->rr->lost += udp_rr_counts(u, k->lanes[lane].past[slot].sent_ns);
+}
+
+void udp_rr_reply(struct udp_rr *u, struct stream *s, ssize_t n)
+{
+	const struct engine_spec *spec = &s->w->spec;
+	if (udp_rr_is_hello(s, u->rr->data, n)) { /* the answer to the first one was lost */
+		send(s->fd, u->rr->data, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		return;
+	}
+	if (n != spec->size)
+		return;
+	/* The number is where it was. */
+	if (send(s->fd, u->rr->data, (size_t)spec->response_size, MSG_NOSIGNAL) < 0)
+		return; /* lost like any other datagram: the client notices */
+	rr_add(u->c, clock_now_ns());
+}
+
+/* What the socket waits at most; a spinning end does not wait. */
+static void udp_rr_wait_at_most(const struct udp_rr_conn *k, int64_t wait_ns, int64_t *set_ns)
+{
+	if (wait_ns <= *set_ns * 5 / 4 && wait_ns >= *set_ns * 3 / 4)
+		return;
+	struct timeval tv = {wait_ns / NSEC_PER_SEC, wait_ns % NSEC_PER_SEC / 1000};
+	setsockopt(k->s->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	*set_ns = wait_ns;
+}
+
+/* recv() until the deadline; -1 and EAGAIN: nothing has come. */
+static ssize_t udp_rr_receive(struct udp_rr *u, struct udp_rr_conn *k, int64_t *now)
+{
+	if (!u->c->w->spec.spin) {
+		ssize_t n = recv(k->s->fd, u->rr->data, u->rr->room, 0);
+		int code = errno;
+		*now = clock_now_ns();
+		errno = code;
+		return n;
+	}
+	for (int spins = 1;; spins++) {
+		ssize_t n = recv(k->s->fd, u->rr->data, u->rr->room, MSG_DONTWAIT);
+		int code = errno;
+		*now = clock_now_ns();
+		errno = code;
+		if (n >= 0 || code != EAGAIN || *now >= k->lanes[0].due_ns || worker_over(u->c->w))
+			return n;
+		if (spins % RR_SPINS == 0)
+			sched_yield();
+	}
+}
+
+/* Until the request is answered or given up; false: the stream is over. */
+static bool udp_rr_await(struct udp_rr *u, struct udp_rr_conn *k, int64_t *set_ns, int64_t *now)
+{
+	if (!u->c->w->spec.spin)
+		udp_rr_wait_at_most(k, k->timeout_ns, set_ns);
+	for (;;) {
+		ssize_t n = udp_rr_receive(u, k, now);
+		int code = n < 0 ? errno : 0;
+		if (worker_over(u->c->w))
+			return false;
+		if (n >= 0 && udp_rr_take(u, k, n, *now) == 0)
+			return true;
+		if (n < 0 && code != EAGAIN && code != EINTR) {
+			run_fail(k->s, code, "receiving");
+			return false;
+		}
+		/* The socket's own wait may be a little shorter than the timeout. */
+		if (*now >= k->lanes[0].due_ns - k->timeout_ns / 4) {
+			udp_rr_give_up(u, k, 0);
+			return true;
+		}
+	}
+}
+
+/* After the end: what is still on its way may come; the rest is lost. */
+static void udp_rr_linger(struct udp_rr *u, struct udp_rr_conn *k, int64_t *set_ns)
+{
+	int64_t until = u->c->w->win.end_ns + UDP_RR_LINGER, now = clock_now_ns();
+	udp_rr_wait_at_most(k, UDP_RR_SHORTEST, set_ns);
+	while (now < until && udp_rr_waiting(u, k) && !worker_over(u->c->w)) {
+		ssize_t n = recv(k->s->fd, u->rr->data, u->rr->room, 0);
 		now = clock_now_ns();
 		if (n >= 0)
-			udp_rr_take(u, n, now);
+			udp_rr_take(u, k, n, now);
 	}
-	for (size_t slot = 0; slot < UDP_RR_OPEN; slot++)
-		rr->lost += udp_rr_lost(u, slot);
+	udp_rr_finish(u, k);
 }
 
-static void udp_rr_ask(struct stream *s)
+static void udp_rr_single(struct udp_rr *u)
 {
-	struct udp_rr u = {.s = s, .timeout_ns = UDP_RR_TIMEOUT};
-	u.id_bytes = udp_rr_id_bytes(&s->w->spec);
-	u.mask = u.id_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * u.id_bytes)) - 1;
-	udp_rr_set_timeout(&u);
-	int64_t now = clock_now_ns();
-	while (now && now < s->w->win.end_ns)
-		now = udp_rr_send(&u, now) ? udp_rr_receive(&u, now) : 0;
-	udp_rr_finish(&u);
-}
-
-static void udp_rr_reply(struct stream *s, ssize_t n)
-{
-	struct rr *rr = s->own;
-	if (udp_rr_is_hello(s, rr->request, n)) { /* the answer to the first one was lost */
-		send(s->fd, rr->request, (size_t)n, MSG_NOSIGNAL);
-		return;
+	struct udp_rr_lane lane = {0};
+	struct udp_rr_conn k = {.lanes = &lane};
+	int64_t now = clock_now_ns(), set_ns = 0;
+	udp_rr_conn_init(u, &k, u->c->streams);
+	while (now < u->c->w->win.end_ns) {
+		int r = udp_rr_ask(u, &k, 0, now, 0);
+		if (r)
+			run_fail(k.s, -r, "sending");
+		if (r || !udp_rr_await(u, &k, &set_ns, &now))
+			break;
 	}
-	if (n != s->w->spec.size)
-		return;
-	memcpy(rr->response, rr->request, udp_rr_id_bytes(&s->w->spec));
-	if (send(s->fd, rr->response, (size_t)s->w->spec.response_size, MSG_NOSIGNAL) < 0)
-		return; /* lost like any other datagram: the client notices */
-	window_track_add(&s->track, clock_now_ns(), 1);
-	s->packets_all++;
+	udp_rr_linger(u, &k, &set_ns);
 }
 
-static void udp_rr_answer(struct stream *s)
+static void udp_rr_answer(struct udp_rr *u)
 {
-	struct rr *rr = s->own;
+	struct stream *s = u->c->streams;
 	while (!worker_over(s->w)) {
-		ssize_t n = recv(s->fd, rr->request, (size_t)s->w->spec.size + 32, 0);
+		ssize_t n = rr_receive(s, u->rr->data, u->rr->room);
 		if (n > 0)
-			udp_rr_reply(s, n);
+			udp_rr_reply(u, s, n);
 		else if (n < 0 && errno != EINTR && errno != ECONNREFUSED) {
 			run_fail(s, errno, "receiving");
 			return;
 		}
 	}
+}
+
+static void udp_rr_crew(struct crew *c)
+{
+	struct udp_rr u;
+	udp_rr_init(&u, c, rr_open(c, udp_rr_room(&c->w->spec)));
+	if (!rr_is_single(c))
+		udp_rr_events(&u);
+	else if (c->w->server)
+		udp_rr_answer(&u);
+	else
+		udp_rr_single(&u);
+	rr_close(u.rr);
 }
 
 static const char *const udp_rr_aliases[] = {"udp_lat", NULL};
@@ -238,9 +315,7 @@ const struct engine_def udp_rr_engine = {
     .linger_ns = UDP_RR_LINGER + 50 * NSEC_PER_MSEC,
     .defaults = rr_defaults,
     .check = udp_rr_check,
-    .prepare = rr_prepare,
-    .body = {udp_rr_answer, udp_rr_ask},
-    .release = rr_release,
+    .crew = {udp_rr_crew, udp_rr_crew},
     .report = rr_report,
     .merge = rr_merge,
 };

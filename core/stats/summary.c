@@ -37,6 +37,11 @@ static double t_of(double confidence, double degrees)
 	return qt(1 - (1 - confidence) / 2, degrees, 1, 0);
 }
 
+double summary_half_width(double stddev, size_t n, double confidence)
+{
+	return n < 2 ? NAN : t_of(confidence, (double)(n - 1)) * stddev / sqrt((double)n);
+}
+
 /* Mean and sample variance (n - 1); the variance is NAN for n < 2. Two passes, so exact enough. */
 static double mean_of(const double *v, size_t n, double *variance)
 {
@@ -66,8 +71,7 @@ void summary_of(const double *v, size_t n, double confidence, struct summary *ou
 		s.min = fmin(s.min, v[i]);
 		s.max = fmax(s.max, v[i]);
 	}
-	if (n >= 2)
-		s.half_width = t_of(confidence, (double)(n - 1)) * s.stddev / sqrt((double)n);
+	s.half_width = summary_half_width(s.stddev, n, confidence);
 	*out = s;
 }
 

@@ -18,6 +18,9 @@ struct summary {
 /* All NAN for n = 0; stddev and half_width need two values. `confidence` in 0…1, like 0.95. */
 void summary_of(const double *v, size_t n, double confidence, struct summary *out);
 
+/* Half the confidence interval of a mean from n values of that deviation; NAN for n < 2. */
+double summary_half_width(double stddev, size_t n, double confidence);
+
 /* Difference of two means (Welch): mean of b − mean of a and its half width at that confidence. */
 struct difference {
 	double diff, half_width;

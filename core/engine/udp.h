@@ -73,6 +73,18 @@ struct udp_stream { /* a stream's own */
 	struct udp_receiver rx;
 };
 
+/* How many of a worker's streams send, one way: of a group, only the first one. */
+static inline int udp_senders(const struct worker *w)
+{
+	return w->def->test == TEST_UDP_MULTICAST ? 1 : w->spec.streams;
+}
+
+/* The stream whose datagrams come to this one. */
+static inline const struct stream *udp_source(const struct stream *s)
+{
+	return s->w->def->test == TEST_UDP_MULTICAST ? &s->w->streams[0] : s;
+}
+
 /* udp_stream.c: parts of an engine_def. */
 int udp_stream_check(const struct engine_spec *s, struct err *err);
 void udp_stream_prepare(struct stream *s);

@@ -12,6 +12,7 @@
  *                        (all of one call have one time), and its difference from the schedule's
  *                        gap, without sign; distributions
  *   within_20us          share of gap_error_ns that is at most 20 µs
+ *   receivers            udp_multicast: see udp_multicast.c
  *   back                 udp_bidir: {sent, received, missed, refused} of server to client,
  * datagrams
  */
@@ -31,7 +32,7 @@ json_t *udp_counts_sent(struct worker *w)
 {
 	json_t *sent = json_array();
 	for (int i = 0; i < w->n_streams; i++) {
-		const struct udp_stream *u = w->streams[i].own;
+		const struct udp_stream *u = udp_source(&w->streams[i])->own;
 		bool sends = stream_sends(&w->streams[i]);
 		int64_t n = sends ? (int64_t)u->tx.sent[PHASE_MEASURE] : 0;
 		json_array_append_new(sent, json_integer(n));
@@ -77,13 +78,14 @@ static void udp_counts_report_sent(const struct worker *w, bool back, json_t *j)
 		const struct udp_stream *u = w->streams[i].own;
 		if (w->streams[i].back != back)
 			continue;
-		int64_t sent = (int64_t)u->tx.sent[PHASE_MEASURE];
-		json_array_append_new(each, json_integer(sent));
-		total += sent;
+		const struct udp_stream *source = udp_source(&w->streams[i])->own;
+		json_array_append_new(each, json_integer((int64_t)source->tx.sent[PHASE_MEASURE]));
+		total += (int64_t)u->tx.sent[PHASE_MEASURE];
 		missed += u->tx.pace.missed;
 		refused += u->tx.refused;
 		sending += u->tx.sending_ns;
-		fragments = udp_counts_fragments(w, w->streams[i].fd);
+		if (w->streams[i].fd >= 0)
+			fragments = udp_counts_fragments(w, w->streams[i].fd);
 	}
 	json_object_set_new(j, "sent_each", each);
 	json_object_set_new(j, "packets", json_integer(total));
@@ -93,7 +95,18 @@ static void udp_counts_report_sent(const struct worker *w, bool back, json_t *j)
 	json_object_set_new(j, "refused", json_integer(refused));
 	json_object_set_new(j, "sending_ns", json_integer(sending));
 	json_object_set_new(j, "fragments", json_integer(fragments));
+	json_object_set_new(j, "senders", json_integer(udp_senders(w)));
 	udp_counts_gaps(w, back, j);
+}
+
+static void udp_counts_add_receiver(const struct stream *s, json_t *receivers)
+{
+	const struct seq *q = &((const struct udp_stream *)s->own)->rx.seq[PHASE_MEASURE];
+	json_array_append_new(receivers,
+			      json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)q->unique,
+					"lost_host", (json_int_t)udp_receive_lost_here(s),
+					"duplicated", (json_int_t)q->duplicated, "reordered",
+					(json_int_t)q->reordered, "late", (json_int_t)q->late));
 }
 
 /* Of one stream's receiver, added to what others found. */
@@ -123,12 +136,14 @@ static void udp_counts_add(const struct stream *s, json_t *j, struct hist *delay
 	json_array_append_new(json_object_get(j, "received"), json_integer(q->unique));
 	json_array_append_new(json_object_get(j, "seen"), json_integer((int64_t)q->next));
 	hist_merge(delay, r->delay);
+	if (s->w->def->test == TEST_UDP_MULTICAST)
+		udp_counts_add_receiver(s, json_object_get(j, "receivers"));
 }
 
 static void udp_counts_report_received(struct worker *w, bool back, json_t *j)
 {
 	struct hist *delay = hist_new();
-	json_t *sum = json_pack("{s:[],s:[]}", "received", "seen");
+	json_t *sum = json_pack("{s:[],s:[],s:[]}", "received", "seen", "receivers");
 	for (int i = 0; i < w->n_streams; i++)
 		if (w->streams[i].back == back)
 			udp_counts_add(&w->streams[i], sum, delay);
@@ -151,12 +166,17 @@ void udp_counts_report(struct worker *w, json_t *result)
 		json_object_set_new(result, "sent", udp_counts_sent(w));
 }
 
-/* Sent and never seen. Of a run that was cut short, packets may be under way: then only what is
- * missing below the highest number seen. */
+/* What each stream of a way sent. Of a run that was cut short, packets may be under way: then only
+ * what is missing below the highest number seen counts. */
+static const json_t *udp_counts_of(const json_t *sender, const json_t *receiver, bool partial)
+{
+	return partial ? json_object_get(receiver, "seen") : json_object_get(sender, "sent_each");
+}
+
+/* Sent and never seen. */
 static int64_t udp_counts_lost(const json_t *sender, const json_t *receiver, bool partial)
 {
-	const json_t *sent =
-	    partial ? json_object_get(receiver, "seen") : json_object_get(sender, "sent_each");
+	const json_t *sent = udp_counts_of(sender, receiver, partial);
 	const json_t *received = json_object_get(receiver, "received");
 	int64_t lost = 0;
 	for (size_t i = 0; i < json_array_size(sent); i++) {
@@ -171,6 +191,7 @@ struct udp_counts { /* of one way */
 	double seconds, size;
 	double pps, sent_pps, loss;
 	int64_t sent, received, lost, lost_host;
+	int senders;
 };
 
 static struct udp_counts udp_counts_way(const json_t *sender, const json_t *receiver, bool partial)
@@ -178,6 +199,7 @@ static struct udp_counts udp_counts_way(const json_t *sender, const json_t *rece
 	struct udp_counts c = {
 	    .seconds = (double)result_integer(receiver, "window_ns") / NSEC_PER_SEC,
 	    .size = result_number(sender, "size"),
+	    .senders = (int)result_integer(sender, "senders"),
 	    .sent = result_integer(sender, "packets"),
 	    .received = result_integer(receiver, "packets"),
 	    .lost = udp_counts_lost(sender, receiver, partial),
@@ -226,10 +248,28 @@ static json_t *udp_counts_detail(const json_t *sender, const json_t *receiver,
 	return j;
 }
 
-static void udp_counts_limit(const struct engine_spec *s, const json_t *sender,
-			     const struct udp_counts *c, struct engine_result *out)
+/* Of a group: each receiver by itself. */
+static json_t *udp_counts_receivers(const json_t *sender, const json_t *receiver, bool partial)
 {
-	double busy = result_number(sender, "sending_ns") / (c->seconds * 1e9 * s->streams);
+	const json_t *sent = udp_counts_of(sender, receiver, partial);
+	json_t *list = json_deep_copy(json_object_get(receiver, "receivers"));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *one = json_array_get(list, i);
+		int64_t all = json_integer_value(json_array_get(sent, i));
+		int64_t missing = all - result_integer(one, "received");
+		int64_t lost = missing > 0 ? missing : 0, here = result_integer(one, "lost_host");
+		json_object_set_new(one, "lost", json_integer(lost));
+		json_object_set_new(one, "loss",
+				    result_real(all > 0 ? (double)lost / (double)all : 0));
+		json_object_set_new(one, "lost_host", json_integer(here < lost ? here : lost));
+	}
+	return list;
+}
+
+static void udp_counts_limit(const json_t *sender, const struct udp_counts *c,
+			     struct engine_result *out)
+{
+	double busy = result_number(sender, "sending_ns") / (c->seconds * 1e9 * c->senders);
 	double share = out->offered_pps > 0 ? c->sent_pps / out->offered_pps : 1;
 	if (out->partial || c->seconds <= 0)
 		return;
@@ -250,8 +290,7 @@ static void udp_counts_limit(const struct engine_spec *s, const json_t *sender,
 	}
 }
 
-static void udp_counts_back(const struct engine_spec *s, const json_t *client, const json_t *server,
-			    struct engine_result *out)
+static void udp_counts_back(const json_t *client, const json_t *server, struct engine_result *out)
 {
 	const json_t *sender = json_object_get(server, "back"),
 		     *receiver = json_object_get(client, "back");
@@ -272,7 +311,7 @@ static void udp_counts_back(const struct engine_spec *s, const json_t *client, c
 	json_object_set_new(detail, "refused", json_integer(result_integer(sender, "refused")));
 	json_object_set_new(out->detail, "back", detail);
 	if (!out->limit[0])
-		udp_counts_limit(s, sender, &c, out);
+		udp_counts_limit(sender, &c, out);
 }
 
 void udp_counts_merge(const struct engine_spec *s, const json_t *client, const json_t *server,
@@ -299,7 +338,10 @@ void udp_counts_merge(const struct engine_spec *s, const json_t *client, const j
 	out->late = result_integer(receiver, "late");
 	result_dist_get(json_object_get(receiver, "delay"), &out->delay);
 	out->detail = udp_counts_detail(sender, receiver, &c);
-	udp_counts_limit(s, sender, &c, out);
+	if (s->test == TEST_UDP_MULTICAST)
+		json_object_set_new(out->detail, "receivers",
+				    udp_counts_receivers(sender, receiver, out->partial));
+	udp_counts_limit(sender, &c, out);
 	if (way == WAY_BOTH)
-		udp_counts_back(s, client, server, out);
+		udp_counts_back(client, server, out);
 }

@@ -38,16 +38,17 @@ static int64_t udp_send_spin(const struct worker *w)
 {
 	const struct engine_spec *s = &w->spec;
 	bool alone = s->client_cpu >= 0 ? s->client_cpu != s->server_cpu : cpu_allowed(1) >= 0;
-	return s->spin || (alone && s->streams == 1) ? UDP_SPIN_NS : 0;
+	return s->spin || (alone && udp_senders(w) == 1) ? UDP_SPIN_NS : 0;
 }
 
 static void udp_send_prepare_pace(struct stream *s)
 {
 	struct udp_sender *t = &((struct udp_stream *)s->own)->tx;
 	const struct engine_spec *spec = &s->w->spec;
+	int senders = udp_senders(s->w);
 	uint64_t rate = (uint64_t)(spec->rate_bps ? spec->rate_bps : spec->rate_pps);
 	pace_init(&t->pace, spec->rate_bps ? (uint64_t)spec->size * 8 : 1, rate);
-	pace_stream(&t->pace, s->w->win.start_ns, spec->streams, s->index % spec->streams);
+	pace_stream(&t->pace, s->w->win.start_ns, senders, s->index % senders);
 	pace_burst(&t->pace, spec->burst);
 	pace_schedule(&t->pace, spec->schedule, spec->seed + (s->back ? 1 : 0));
 	t->spin_ns = udp_send_spin(s->w);

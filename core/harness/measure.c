@@ -13,13 +13,26 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 
-#define TCP   (METRIC_TEST(TEST_TCP_STREAM) | METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_THROUGHPUT))
-#define UDP   METRIC_TEST(TEST_UDP_STREAM)
-#define RR    (METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_UDP_RR))
-#define IX    METRIC_TEST(TEST_THROUGHPUT)
-#define EVERY (TCP | UDP | RR)
+#define RR	METRIC_RR
+#define IX	METRIC_TEST(TEST_THROUGHPUT)
+#define UDP	METRIC_UDP_STREAMS
+#define TCP	(METRIC_TCP_STREAMS | METRIC_TEST(TEST_TCP_RR) | METRIC_CRR | IX)
+#define CRR	METRIC_CRR
+#define PACED	(UDP | METRIC_TEST(TEST_UDP_LATENCY))
+#define ANSWERS (RR | METRIC_TEST(TEST_TCP_CRR))
+#define SCRIPTS (METRIC_TEST(TEST_PAIRS) | METRIC_TEST(TEST_PATH_CHECK))
+#define RANDOM	(PACED | METRIC_TEST(TEST_PAIRS))
+#define EVERY	(~0u)
 
-enum value_kind { VALUE_TIME, VALUE_BYTES, VALUE_INT, VALUE_BOOL, VALUE_TEXT, VALUE_OTHER };
+enum value_kind {
+	VALUE_TIME,
+	VALUE_BYTES,
+	VALUE_INT,
+	VALUE_LONG, /* a number without unit in an int64_t */
+	VALUE_BOOL,
+	VALUE_TEXT, /* at most `max` bytes with its end */
+	VALUE_OTHER
+};
 
 struct key {
 	const char *name;
@@ -31,24 +44,41 @@ struct key {
 
 #define SPEC(field) offsetof(struct scenario_measure, spec.field)
 #define OWN(field)  offsetof(struct scenario_measure, field)
+#define SIZE(field) sizeof(((struct engine_spec *)0)->field)
 
 static const struct key keys[] = {
     {"test", EVERY, VALUE_OTHER, 0, 0, 0},
     {"duration", EVERY, VALUE_TIME, SPEC(duration_ns), NSEC_PER_SEC / 10, 3600 * NSEC_PER_SEC},
     {"warmup", EVERY, VALUE_TIME, SPEC(warmup_ns), 0, 60 * NSEC_PER_SEC},
     {"interval", EVERY, VALUE_TIME, SPEC(interval_ns), 10 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC},
-    {"streams", EVERY, VALUE_INT, SPEC(streams), 1, 64},
+    {"streams", EVERY, VALUE_INT, SPEC(streams), 1, ENGINE_STREAMS},
+    {"threads", EVERY, VALUE_INT, SPEC(threads), 0, 1024},
     {"size", EVERY, VALUE_OTHER, 0, 1, 1 << 30},
-    {"response_size", RR, VALUE_BYTES, SPEC(response_size), 1, 1 << 30},
+    {"response_size", ANSWERS, VALUE_BYTES, SPEC(response_size), 1, 1 << 30},
     {"frame", UDP, VALUE_BYTES, OWN(frame), 64, 9018},
-    {"rate", UDP, VALUE_OTHER, 0, 0, 0},
+    {"rate", PACED, VALUE_OTHER, 0, 0, 0},
+    {"gaps", PACED, VALUE_OTHER, 0, 0, 0},
+    {"burst", UDP, VALUE_LONG, SPEC(burst), 1, 1024},
+    {"seed", RANDOM, VALUE_LONG, SPEC(seed), 0, INT64_MAX},
+    {"outstanding", RR, VALUE_INT, SPEC(outstanding), 1, 1024},
+    {"timeout", ANSWERS | CRR | PACED, VALUE_TIME, SPEC(timeout_ns), 0, 60 * NSEC_PER_SEC},
+    {"close", CRR, VALUE_TEXT, SPEC(close), 0, SIZE(close)},
+    {"ports", CRR, VALUE_INT, SPEC(ports), 1, 1024},
+    {"io", EVERY, VALUE_TEXT, SPEC(io), 0, SIZE(io)},
+    {"spin", EVERY, VALUE_BOOL, SPEC(spin), 0, 0},
+    {"discard", METRIC_TCP_STREAMS, VALUE_BOOL, SPEC(discard), 0, 0},
+    {"steady", EVERY, VALUE_BOOL, SPEC(steady), 0, 0},
+    {"group", METRIC_TEST(TEST_UDP_MULTICAST), VALUE_TEXT, SPEC(group), 0, SIZE(group)},
     {"file_size", IX, VALUE_BYTES, SPEC(file_size), 1, INT64_C(1) << 50},
-    {"count", IX, VALUE_INT, 0, 0, 1000000},
+    {"count", IX | METRIC_TEST(TEST_PAIRS), VALUE_LONG, SPEC(count), 0, 1000000},
     {"no_delay", TCP, VALUE_BOOL, SPEC(no_delay), 0, 0},
-    {"congestion", TCP, VALUE_TEXT, SPEC(congestion), 0, 0},
+    {"congestion", TCP, VALUE_TEXT, SPEC(congestion), 0, SIZE(congestion)},
+    {"mss", TCP, VALUE_INT, SPEC(mss), 0, 65495},
     {"dscp", EVERY, VALUE_INT, SPEC(dscp), 0, 63},
     {"rcvbuf", EVERY, VALUE_BYTES, SPEC(rcvbuf), 0, 1 << 30},
     {"sndbuf", EVERY, VALUE_BYTES, SPEC(sndbuf), 0, 1 << 30},
+    {"client_address", EVERY, VALUE_TEXT, SPEC(client_address), 0, SIZE(client_address)},
+    {"bind_device", EVERY, VALUE_TEXT, SPEC(bind_device), 0, SIZE(bind_device)},
     {"unshaped", EVERY, VALUE_BOOL, OWN(unshaped), 0, 0},
     {"family", EVERY, VALUE_OTHER, 0, 0, 0},
     {"cpus", EVERY, VALUE_OTHER, 0, 0, 0},
@@ -92,18 +122,17 @@ static int store(const struct key *key, const char *text, struct scenario_measur
 	int64_t v = 0;
 
 	if (key->kind == VALUE_TEXT) {
-		if (strlen(text) >= sizeof(m->spec.congestion))
+		if (strlen(text) >= (size_t)key->max)
 			return err_input(err, "'%s' is too long", text);
 		strcpy(field, text);
-		m->spec.congestion_required = true;
+		if (str_eq(key->name, "congestion"))
+			m->spec.congestion_required = true;
 		return 0;
 	}
 	int r = read_number(key, text, &v, err);
 	if (r)
 		return r;
-	if (str_eq(key->name, "count"))
-		m->spec.count = v;
-	else if (key->kind == VALUE_INT)
+	if (key->kind == VALUE_INT)
 		*(int *)field = (int)v;
 	else
 		*(int64_t *)field = v;
@@ -145,9 +174,10 @@ static void read_size(const struct yaml_node *node, struct scenario_measure *m, 
 		size_scalar(node, &m->spec.size, p);
 		return;
 	}
-	if (!(RR & METRIC_TEST(m->spec.test)) || node->items.n != 2) {
-		problems_add(p, node->at,
-			     "size: a list is [request, response], for tcp_rr and udp_rr only");
+	if (!(ANSWERS & METRIC_TEST(m->spec.test)) || node->items.n != 2) {
+		problems_add(
+		    p, node->at,
+		    "size: a list is [request, response], for tcp_rr, udp_rr and tcp_crr only");
 		return;
 	}
 	size_scalar(node->items.v[0], &m->spec.size, p);
@@ -193,6 +223,7 @@ static void read_other(const struct key *key, const struct yaml_node *node,
 		       struct scenario_measure *m, struct problems *p)
 {
 	static const char *const families[] = {"ipv4", "ipv6", NULL};
+	static const char *const gaps[] = {"periodic", "poisson", "uniform", "normal", NULL};
 	static const char *const cpus[] = {"default", "same", "apart", "free", NULL};
 	int word = 0;
 
@@ -200,6 +231,9 @@ static void read_other(const struct key *key, const struct yaml_node *node,
 		read_size(node, m, p);
 	} else if (str_eq(key->name, "rate")) {
 		read_rate(node, m, p);
+	} else if (str_eq(key->name, "gaps")) {
+		read_word(node, key->name, gaps, &word, p);
+		m->spec.schedule = (enum engine_schedule)word;
 	} else if (str_eq(key->name, "repeat")) {
 		measure_parse_repeat(node, &m->repeat, p);
 	} else if (str_eq(key->name, "family")) {
@@ -268,10 +302,24 @@ static void check_together(const struct yaml_node *map, const struct scenario_me
 		    "frame: UDP over IPv6 needs frames of 84 bytes or more (18 of payload)");
 }
 
+/* What the engine itself says of it, now and not when it is run. */
+static void check_spec(const struct scenario_measure *m, struct problems *p)
+{
+	struct err err = ERR_INIT;
+	struct engine_spec checked;
+	json_t *j = engine_spec_json(&m->spec);
+
+	if (engine_spec_parse(j, &checked, &err))
+		problems_add(p, m->at, "measurement '%s': %s", m->name, err.text);
+	json_decref(j);
+}
+
 void measure_parse(const struct yaml_node *node, struct scenario_measure *m, struct problems *p)
 {
 	const struct yaml_node *map = yaml_want_map(node, m->name, p);
 	const char *names[ARRAY_SIZE(keys)];
+
+	size_t before = problems_count(p);
 
 	m->family = AF_INET;
 	if (!map) {
@@ -286,6 +334,8 @@ void measure_parse(const struct yaml_node *node, struct scenario_measure *m, str
 	VEC_FOREACH (pair, &map->pairs)
 		read_key(pair, m, p);
 	check_together(map, m, p);
+	if (problems_count(p) == before)
+		check_spec(m, p);
 }
 
 static void read_share(const struct yaml_node *map, const char *key, double *share, double most,

@@ -14,6 +14,14 @@
 #include "core/base/units.h"
 #include "core/harness/result.h"
 
+/* What only one test finds; NAN where it has not. */
+static double detail_number(const struct run_sample *run, const char *key)
+{
+	const json_t *v = json_object_get(run->engine.detail, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
 #define GETTER(name, expression)                                                                   \
 	static double get_##name(const struct run_sample *run)                                     \
 	{                                                                                          \
@@ -39,63 +47,142 @@ GETTER(retransmits, (double)run->engine.retransmits)
 GETTER(rtt, run->engine.rtt_us * 1000)
 GETTER(cpu_per_packet, run->cpu_per_packet_ns)
 GETTER(counted, run->counted.goodput_bps)
+GETTER(lost, (double)run->engine.lost)
+GETTER(lost_host, (double)run->engine.lost_host)
+GETTER(duplicated, (double)run->engine.duplicated)
+GETTER(reordered, (double)run->engine.reordered)
+GETTER(late, (double)run->engine.late)
+GETTER(offered_pps, run->engine.offered_pps)
+GETTER(delay_p50, run->engine.delay.p50)
+GETTER(delay_mean, run->engine.delay.mean)
+GETTER(delay_p99, run->engine.delay.p99)
+GETTER(delay_max, run->engine.delay.max)
+GETTER(back_goodput, run->engine.back.goodput_bps)
+GETTER(back_pps, run->engine.back.pps)
+GETTER(back_loss, run->engine.back.loss)
+GETTER(messages, run->engine.messages_pps)
+GETTER(segments, run->engine.segments_pps)
+GETTER(coalescing, run->engine.coalescing)
+GETTER(steady, run->engine.steady_s * 1e9)
+GETTER(client_cpu, run->engine.client.us_per_packet * 1e3)
+GETTER(server_cpu, run->engine.server.us_per_packet * 1e3)
+GETTER(client_demand, run->engine.client.us_per_kib * 1e3)
+GETTER(server_demand, run->engine.server.us_per_kib * 1e3)
+GETTER(path_mtu, detail_number(run, "path_mtu"))
 
-#define STREAMS	   (METRIC_TEST(TEST_TCP_STREAM) | METRIC_TEST(TEST_UDP_STREAM))
-#define TCP_STREAM METRIC_TEST(TEST_TCP_STREAM)
-#define UDP_STREAM METRIC_TEST(TEST_UDP_STREAM)
-#define RR	   (METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_UDP_RR))
+#define TCP_STREAM METRIC_TCP_STREAMS
+#define UDP_STREAM METRIC_UDP_STREAMS
+#define STREAMS	   (TCP_STREAM | UDP_STREAM)
+#define BIDIR	   METRIC_BIDIRS
+#define RR	   (METRIC_RR | METRIC_CRR)
+#define LATENCY	   METRIC_TEST(TEST_UDP_LATENCY)
+#define TIMES	   (RR | LATENCY)
+#define DATAGRAMS  (UDP_STREAM | LATENCY)
 #define IX	   METRIC_TEST(TEST_THROUGHPUT)
-#define ALL	   (STREAMS | RR | IX)
+#define PAIRS	   METRIC_TEST(TEST_PAIRS)
+#define PATH_CHECK METRIC_TEST(TEST_PATH_CHECK)
+#define ALL	   (STREAMS | METRIC_RR | IX)
 
 /* The first metric of a test is its default. */
 static const struct metric table[] = {
     {"average", "throughput", IX, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_GOODPUT,
-     get_rate_mean, "payload bits per second of a transaction, mean"},
+     get_rate_mean, "payload bits per second of a transaction, mean", false},
     {"min", "minimum", IX, METRIC_BPS, METRIC_HIGHER, METRIC_LEAST, METRIC_GOODPUT, get_rate_min,
-     "of the slowest transaction"},
+     "of the slowest transaction", false},
     {"max", "maximum", IX, METRIC_BPS, METRIC_HIGHER, METRIC_MOST, METRIC_GOODPUT, get_rate_max,
-     "of the fastest transaction"},
+     "of the fastest transaction", false},
     {"response.average", "response", IX, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_RESPONSE,
-     get_latency_mean, "time of a transaction, mean"},
+     get_latency_mean, "time of a transaction, mean", false},
     {"response.min", "response.minimum", IX, METRIC_NS, METRIC_LOWER, METRIC_LEAST, METRIC_RESPONSE,
-     get_latency_min, "time of the fastest transaction"},
+     get_latency_min, "time of the fastest transaction", false},
     {"response.max", "response.maximum", IX, METRIC_NS, METRIC_LOWER, METRIC_MOST, METRIC_RESPONSE,
-     get_latency_max, "time of the slowest transaction"},
+     get_latency_max, "time of the slowest transaction", false},
     {"pps", NULL, UDP_STREAM, METRIC_PPS, METRIC_HIGHER, METRIC_MEAN, METRIC_PACKETS, get_pps,
-     "datagrams per second received"},
-    {"goodput", NULL, STREAMS, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_GOODPUT, get_goodput,
-     "payload bits per second received"},
+     "datagrams per second received", false},
+    {"goodput", NULL, STREAMS | PAIRS, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_GOODPUT,
+     get_goodput, "payload bits per second received", false},
     {"sent", NULL, STREAMS, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED, get_sent,
-     "payload bits per second that the sender handed over"},
+     "payload bits per second that the sender handed over", false},
     {"sent_pps", NULL, UDP_STREAM, METRIC_PPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED,
-     get_sent_pps, "datagrams per second sent"},
-    {"loss", NULL, UDP_STREAM, METRIC_SHARE, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
-     get_loss, "share of the datagrams sent that did not arrive"},
-    {"p50", "median", RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p50,
-     "round trip, median"},
-    {"mean", "average", RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
-     get_latency_mean, "round trip, mean"},
-    {"min", "minimum", RR, METRIC_NS, METRIC_LOWER, METRIC_LEAST, METRIC_UNPREDICTED,
-     get_latency_min, "round trip, least"},
-    {"max", "maximum", RR, METRIC_NS, METRIC_LOWER, METRIC_MOST, METRIC_UNPREDICTED,
-     get_latency_max, "round trip, greatest"},
-    {"p90", NULL, RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p90,
-     "round trip, 90 % are below"},
-    {"p99", NULL, RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p99,
-     "round trip, 99 % are below"},
-    {"p999", NULL, RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p999,
-     "round trip, 99.9 % are below"},
-    {"tps", NULL, RR, METRIC_TPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED, get_pps,
-     "transactions per second"},
+     get_sent_pps, "datagrams per second sent", false},
+    {"loss", NULL, DATAGRAMS, METRIC_SHARE, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_loss,
+     "share of what was sent that did not arrive", false},
+    {"p50", "median", TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_latency_p50, "round trip, median", false},
+    {"mean", "average", TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_latency_mean, "round trip, mean", false},
+    {"min", "minimum", TIMES, METRIC_NS, METRIC_LOWER, METRIC_LEAST, METRIC_UNPREDICTED,
+     get_latency_min, "round trip, least", false},
+    {"max", "maximum", TIMES, METRIC_NS, METRIC_LOWER, METRIC_MOST, METRIC_UNPREDICTED,
+     get_latency_max, "round trip, greatest", false},
+    {"p90", NULL, TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p90,
+     "round trip, 90 % are below", false},
+    {"p99", NULL, TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_latency_p99,
+     "round trip, 99 % are below", false},
+    {"p999", NULL, TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_latency_p999, "round trip, 99.9 % are below", false},
+    {"tps", NULL, RR | PAIRS, METRIC_TPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED, get_pps,
+     "transactions per second", false},
     {"retransmits", NULL, TCP_STREAM | IX, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN,
-     METRIC_UNPREDICTED, get_retransmits, "TCP segments sent again"},
+     METRIC_UNPREDICTED, get_retransmits, "TCP segments sent again", false},
     {"rtt", NULL, TCP_STREAM | IX, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
-     get_rtt, "TCP's own smoothed round trip at the end"},
+     get_rtt, "TCP's own smoothed round trip at the end", false},
     {"counted", NULL, STREAMS | IX, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_GOODPUT,
-     get_counted, "payload bits per second by the kernel's counter at the receiver's device"},
+     get_counted, "payload bits per second by the kernel's counter at the receiver's device",
+     false},
     {"cpu_per_packet", NULL, ALL, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
      get_cpu_per_packet,
-     "CPU time of the whole machine for each packet delivered (tcp_rr, udp_rr: answers too)"},
+     "CPU time of the whole machine for each packet delivered (tcp_rr, udp_rr: answers too)",
+     false},
+    {"lost", NULL, DATAGRAMS | METRIC_RR, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_lost, "datagrams that did not arrive", true},
+    {"lost_host", NULL, UDP_STREAM, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_lost_host, "… of them, dropped by the socket of the receiver", true},
+    {"duplicated", NULL, DATAGRAMS, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_duplicated, "datagrams that came more than once", true},
+    {"reordered", NULL, DATAGRAMS, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_reordered, "datagrams that came after a later one (RFC 4737)", true},
+    {"late", NULL, DATAGRAMS | METRIC_RR, METRIC_COUNT, METRIC_LOWER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_late, "came too late to count", true},
+    {"offered_pps", NULL, UDP_STREAM, METRIC_PPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_offered_pps, "datagrams per second that were asked for", true},
+    {"delay.p50", NULL, DATAGRAMS, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_delay_p50, "one way, median", true},
+    {"delay.mean", NULL, DATAGRAMS, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_delay_mean, "one way, mean", true},
+    {"delay.p99", NULL, DATAGRAMS, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_delay_p99, "one way, 99 % are below", true},
+    {"delay.max", NULL, DATAGRAMS, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_delay_max, "one way, greatest", true},
+    {"back.goodput", NULL, BIDIR, METRIC_BPS, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_back_goodput, "payload bits per second received, the other way", true},
+    {"back.pps", NULL, METRIC_TEST(TEST_UDP_BIDIR), METRIC_PPS, METRIC_HIGHER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_back_pps, "datagrams per second received, the other way", true},
+    {"back.loss", NULL, METRIC_TEST(TEST_UDP_BIDIR), METRIC_SHARE, METRIC_LOWER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_back_loss, "share of what was sent that did not arrive, the other way",
+     true},
+    {"messages", NULL, STREAMS | METRIC_RR, METRIC_PPS, METRIC_HIGHER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_messages,
+     "writes, datagrams or requests per second of the application", true},
+    {"segments", NULL, TCP_STREAM | METRIC_TEST(TEST_TCP_RR), METRIC_PPS, METRIC_HIGHER,
+     METRIC_MEAN, METRIC_UNPREDICTED, get_segments,
+     "TCP segments with data per second of the sender", true},
+    {"coalescing", NULL, TCP_STREAM | METRIC_TEST(TEST_TCP_RR), METRIC_COUNT, METRIC_LOWER,
+     METRIC_MEAN, METRIC_UNPREDICTED, get_coalescing, "messages in a segment", true},
+    {"steady", NULL, STREAMS | METRIC_RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_steady, "when the rate became steady", true},
+    {"client_cpu", NULL, STREAMS | TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_client_cpu, "CPU time of the client for each packet or transaction", true},
+    {"server_cpu", NULL, STREAMS | TIMES, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_server_cpu, "CPU time of the server for each packet or transaction", true},
+    {"client_demand", NULL, STREAMS | METRIC_RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_client_demand,
+     "CPU time of the machine of the client for 1024 bytes of payload", true},
+    {"server_demand", NULL, STREAMS | METRIC_RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN,
+     METRIC_UNPREDICTED, get_server_demand,
+     "CPU time of the machine of the server for 1024 bytes of payload", true},
+    {"path_mtu", NULL, PATH_CHECK, METRIC_COUNT, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_path_mtu, "largest IP packet that arrives whole, bytes", false},
 };
 
 const struct metric *metric_at(size_t i)

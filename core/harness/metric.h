@@ -31,9 +31,22 @@ struct metric {
 	enum metric_truth truth;
 	double (*get)(const struct run_sample *run); /* of one run; NAN: could not be measured */
 	const char *help;
+	bool seldom; /* for expectations and JSON; other faces say it in words of their own */
 };
 
 #define METRIC_TEST(test) (1u << (test))
+_Static_assert(TEST_PATH_CHECK < 32, "a test is a bit of an unsigned");
+
+/* Kinds of tests, for tables of metrics and of keys. */
+#define METRIC_TCP_STREAMS                                                                         \
+	(METRIC_TEST(TEST_TCP_STREAM) | METRIC_TEST(TEST_TCP_MAERTS) |                             \
+	 METRIC_TEST(TEST_TCP_BIDIR) | METRIC_TEST(TEST_TCP_SENDFILE))
+#define METRIC_UDP_STREAMS                                                                         \
+	(METRIC_TEST(TEST_UDP_STREAM) | METRIC_TEST(TEST_UDP_MAERTS) |                             \
+	 METRIC_TEST(TEST_UDP_BIDIR) | METRIC_TEST(TEST_UDP_MULTICAST))
+#define METRIC_BIDIRS (METRIC_TEST(TEST_TCP_BIDIR) | METRIC_TEST(TEST_UDP_BIDIR))
+#define METRIC_RR     (METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_UDP_RR))
+#define METRIC_CRR    (METRIC_TEST(TEST_TCP_CRR) | METRIC_TEST(TEST_TCP_CC))
 
 /* The metric of that name (or alias) that `test` has; name NULL: the test's default. NULL if none.
  */

@@ -50,7 +50,7 @@ static enum place place_of(const struct question *q)
 static const struct run_sample *limited_run(const struct run_result *r, const struct run_cell *c)
 {
 	const struct scenario_measure *m = &r->scenario->measures.v[c->measure];
-	bool by_design = m->unshaped || m->spec.test == TEST_TCP_RR || m->spec.test == TEST_UDP_RR;
+	bool by_design = m->unshaped || engine_test_traits(m->spec.test).transactions;
 
 	VEC_FOREACH (run, &c->runs) {
 		if (run->error || run->fidelity.limit == FIDELITY_ENOUGH)

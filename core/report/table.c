@@ -39,16 +39,24 @@ struct row {
 };
 
 #define IX     METRIC_TEST(TEST_THROUGHPUT)
-#define STREAM METRIC_TEST(TEST_TCP_STREAM)
-#define UDP    METRIC_TEST(TEST_UDP_STREAM)
-#define RR     (METRIC_TEST(TEST_TCP_RR) | METRIC_TEST(TEST_UDP_RR))
+#define STREAM METRIC_TCP_STREAMS
+#define UDP    METRIC_UDP_STREAMS
+#define BIDIR  METRIC_BIDIRS
+#define TPS    (METRIC_RR | METRIC_CRR)
+#define PROBES METRIC_TEST(TEST_UDP_LATENCY)
+#define RR     (TPS | PROBES)
+#define PAIRS  METRIC_TEST(TEST_PAIRS)
+#define CHECK  METRIC_TEST(TEST_PATH_CHECK)
 
 static const struct row rows[] = {
     {IX, ROW_METRIC, "average", "Mbit/s", 1e6, 1, "average", NULL},
     {IX, ROW_PAIR, "min / max", "Mbit/s", 1e6, 1, "min", "max"},
     {STREAM, ROW_METRIC, "goodput", "Mbit/s", 1e6, 1, "goodput", NULL},
     {UDP, ROW_METRIC, "goodput", "Mbit/s", 1e6, 1, "goodput", NULL},
+    {PAIRS, ROW_METRIC, "goodput", "Mbit/s", 1e6, 1, "goodput", NULL},
+    {BIDIR, ROW_METRIC, "other way", "Mbit/s", 1e6, 1, "back.goodput", NULL},
     {UDP, ROW_METRIC, "packets", "kpps", 1e3, 1, "pps", NULL},
+    {CHECK, ROW_METRIC, "path MTU", "bytes", 1, 0, "path_mtu", NULL},
     {IX, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "average", NULL},
     {STREAM, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "goodput", NULL},
     {UDP, ROW_FULL, "full size", "Mbit/s", 1e6, 0, "goodput", NULL},
@@ -68,9 +76,9 @@ static const struct row rows[] = {
     {RR, ROW_METRIC, "p50", "µs", 1e3, 1, "p50", NULL},
     {RR, ROW_PAIR, "p90 / p99", "µs", 1e3, 1, "p90", "p99"},
     {RR, ROW_REFERENCE, "published", "µs", 1e3, 1, "p50", NULL},
-    {RR, ROW_METRIC, "rate", "1/s", 1, 0, "tps", NULL},
+    {TPS, ROW_METRIC, "rate", "1/s", 1, 0, "tps", NULL},
     {STREAM, ROW_METRIC, "retransmits", "segments", 1, 0, "retransmits", NULL},
-    {UDP, ROW_METRIC, "loss", "%", 0.01, 2, "loss", NULL},
+    {UDP | PROBES, ROW_METRIC, "loss", "%", 0.01, 2, "loss", NULL},
     {UDP | STREAM, ROW_METRIC, "CPU/packet", "µs", 1e3, 2, "cpu_per_packet", NULL},
 };
 

@@ -289,6 +289,9 @@ struct engine_ends {
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);
 	void (*on_interval)(void *arg, const json_t *interval);
+	/* The same of both sides, for whoever shows them: headline: the result's own, else the
+	 * other one's, which may come sooner or later. */
+	void (*on_each)(void *arg, bool headline, const json_t *interval);
 	void (*on_start)(void *arg, int64_t window_ns); /* when the window will begin, or NULL */
 	void *arg;
 	int stop_fd; /* readable: end early, partial result; 0 or -1 = none; borrowed */

@@ -74,6 +74,8 @@ static void pair_interval(struct pair *p, enum pair_side side, const json_t *m)
 	bool headline = engines_get(p->spec->test)->headline_client == (side == PAIR_CLIENT);
 	if (headline && p->hooks && p->hooks->on_interval)
 		p->hooks->on_interval(p->hooks->arg, m);
+	if (p->hooks && p->hooks->on_each)
+		p->hooks->on_each(p->hooks->arg, headline, m);
 }
 
 /* What one has sent, for the other one, which counts what came. */

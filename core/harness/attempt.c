@@ -215,6 +215,14 @@ static void on_interval(void *arg, const json_t *interval)
 		a->s->tick(a->s->arg);
 }
 
+static void on_each(void *arg, bool headline, const json_t *interval)
+{
+	struct attempt *a = arg;
+
+	if (a->s->each)
+		a->s->each(a->s->arg, headline, interval);
+}
+
 static void on_start(void *arg, int64_t window_ns)
 {
 	struct attempt *a = arg;
@@ -427,6 +435,7 @@ static int measure(struct attempt *a, struct engine_result *result, struct err *
 	struct engine_hooks hooks = {
 	    .on_connected = on_connected,
 	    .on_interval = on_interval,
+	    .on_each = on_each,
 	    .on_start = on_start,
 	    .arg = a,
 	};

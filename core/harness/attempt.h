@@ -21,6 +21,8 @@ struct attempt_spec {
 	int64_t slip_ns;
 	const struct scenario_schedule *schedule; /* NULL or empty: nothing changes meanwhile */
 	void (*tick)(void *arg);		  /* at each interval, or NULL */
+	/* Each interval of either side, see struct engine_hooks, or NULL. */
+	void (*each)(void *arg, bool headline, const json_t *interval);
 	void *arg;
 };
 

@@ -44,9 +44,8 @@ static void print_differences(const struct lab *lab, const char *differences, si
 static int check_lab(const struct check_options *o, const struct lab *lab, struct err *err)
 {
 	struct strbuf differences = {0};
-	struct proofs proofs = {0};
+	const struct proving how = {o->prove, o->quiet};
 	autofree char *text = NULL;
-	int status = EXIT_PASS;
 	size_t n = 0;
 	int ret = lab_check(lab, &differences, &n, err);
 
@@ -54,23 +53,12 @@ static int check_lab(const struct check_options *o, const struct lab *lab, struc
 		ret = account_check(lab, &differences, &n, err);
 	text = mem_strdup(strbuf_text(&differences));
 	strbuf_done(&differences);
-	if (!ret && !o->json)
+	if (ret)
+		return ret;
+	if (!o->json)
 		print_differences(lab, text, n);
-	if (!ret && o->prove)
-		ret = proving_run(lab, NULL, o->quiet, &proofs, err);
-	if (!ret && o->prove)
-		status = proving_status(&proofs);
-	if (!ret && o->json) {
-		json_t *j = check_json(lab, text);
-
-		if (o->prove)
-			proving_json(j, &proofs);
-		print_json(j);
-	} else if (!ret && o->prove) {
-		proving_print(lab, &proofs);
-	}
-	proofs_done(&proofs);
-	return ret ? ret : n ? EXIT_FAIL : status;
+	ret = proving_finish(lab, NULL, &how, o->json ? check_json(lab, text) : NULL, err);
+	return ret < 0 || !n ? ret : EXIT_FAIL;
 }
 
 static int check_run(const struct call *call, struct err *err)

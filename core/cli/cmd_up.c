@@ -102,50 +102,22 @@ static void print_up(const struct up_options *o, const struct lab *lab, const st
 static int finish_up(const struct up_options *o, const struct lab *lab, const struct wire *w,
 		     const struct lab_timing *t, struct err *err)
 {
-	struct proofs proofs = {0};
-	int ret = 0, status = EXIT_PASS;
+	const struct proving how = {o->prove, o->quiet};
 
 	print_up(o, lab, w, t);
-	if (o->prove)
-		ret = proving_run(lab, w, o->quiet, &proofs, err);
-	if (!ret && o->prove)
-		status = proving_status(&proofs);
-	if (!ret && o->json) {
-		json_t *j = up_json(lab, w, t);
-
-		if (o->prove)
-			proving_json(j, &proofs);
-		print_json(j);
-	} else if (!ret && o->prove) {
-		proving_print(lab, &proofs);
-	}
-	proofs_done(&proofs);
-	return ret ? ret : status;
+	return proving_finish(lab, w, &how, o->json ? up_json(lab, w, t) : NULL, err);
 }
 
 /* One that is up. What has been changed since is what it should be now. */
 static int finish_running(const struct up_options *o, const struct lab *lab, struct err *err)
 {
-	struct proofs proofs = {0};
-	int ret = 0, status = EXIT_PASS;
+	const struct proving how = {o->prove, o->quiet};
+	json_t *j =
+	    o->json ? json_pack("{s:s, s:b}", "name", lab_name(lab), "already_up", 1) : NULL;
 
 	if (!o->json)
 		printf("%s: already up\n", lab_name(lab));
-	if (o->prove)
-		ret = proving_run(lab, NULL, o->quiet, &proofs, err);
-	if (!ret && o->prove)
-		status = proving_status(&proofs);
-	if (!ret && o->json) {
-		json_t *j = json_pack("{s:s, s:b}", "name", lab_name(lab), "already_up", 1);
-
-		if (o->prove)
-			proving_json(j, &proofs);
-		print_json(j);
-	} else if (!ret && o->prove) {
-		proving_print(lab, &proofs);
-	}
-	proofs_done(&proofs);
-	return ret ? ret : status;
+	return proving_finish(lab, NULL, &how, j, err);
 }
 
 /* Are the other files of the topology those that the lab was made with? */

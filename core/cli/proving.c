@@ -36,13 +36,12 @@ static int prove(const struct lab *lab, const struct wire *w, bool quiet, struct
 	return r;
 }
 
-int proving_run(const struct lab *lab, const struct wire *w, bool quiet, struct proofs *out,
-		struct err *err)
+static int prove_lab_as(const struct lab *lab, const struct wire *w, bool quiet, struct proofs *out,
+			struct err *err)
 {
 	struct wire own;
 	int r;
 
-	*out = (struct proofs){0};
 	if (w)
 		return prove(lab, w, quiet, out, err);
 	r = lab_wire(lab, &own, err);
@@ -52,7 +51,7 @@ int proving_run(const struct lab *lab, const struct wire *w, bool quiet, struct 
 	return r;
 }
 
-void proving_print(const struct lab *lab, const struct proofs *p)
+static void print(const struct lab *lab, const struct proofs *p)
 {
 	autostr struct strbuf text = {0};
 
@@ -64,7 +63,7 @@ void proving_print(const struct lab *lab, const struct proofs *p)
 	print_text(&text);
 }
 
-void proving_json(json_t *o, const struct proofs *p)
+static void add_json(json_t *o, const struct proofs *p)
 {
 	json_object_set_new(o, "proofs", proofs_json(p));
 	json_object_set_new(o, "proofs_took_s",
@@ -72,7 +71,21 @@ void proving_json(json_t *o, const struct proofs *p)
 	json_object_set_new(o, "verdict", json_string(verdict_name(proofs_overall(p))));
 }
 
-int proving_status(const struct proofs *p)
+int proving_finish(const struct lab *lab, const struct wire *w, const struct proving *how,
+		   json_t *j, struct err *err)
 {
-	return verdict_exit_status(proofs_overall(p));
+	struct proofs proofs = {0};
+	int ret = how->prove ? prove_lab_as(lab, w, how->quiet, &proofs, err) : 0;
+
+	if (!ret && j && how->prove)
+		add_json(j, &proofs);
+	if (!ret && j)
+		print_json(json_incref(j));
+	else if (!ret && how->prove)
+		print(lab, &proofs);
+	if (!ret && how->prove)
+		ret = verdict_exit_status(proofs_overall(&proofs));
+	json_decref(j);
+	proofs_done(&proofs);
+	return ret;
 }

@@ -10,18 +10,17 @@
 #include "core/harness/prove.h"
 #include "emulator/lab/lab.h"
 
-/*
- * Proves all links, with progress on standard error unless `quiet`. `w` NULL: what the lab itself
- * says it is. Fills `out`; proofs_done() is needed in either case.
- */
-int proving_run(const struct lab *lab, const struct wire *w, bool quiet, struct proofs *out,
-		struct err *err);
+struct proving {
+	bool prove; /* else there is nothing to prove, and what was to be printed is printed */
+	bool quiet;
+};
 
-/* Prints the table. */
-void proving_print(const struct lab *lab, const struct proofs *p);
-/* Adds "proofs", "proofs_took_s" and "verdict" to an object. */
-void proving_json(json_t *o, const struct proofs *p);
-/* 0, 1 or 3. */
-int proving_status(const struct proofs *p);
+/*
+ * `w` NULL: what the lab itself says it is. Proves all links where that is asked for, and prints:
+ * `j` (taken) with the proofs in it, or where it is NULL the table. 0, 1 or 3 as the proofs say, or
+ * a negative errno.
+ */
+int proving_finish(const struct lab *lab, const struct wire *w, const struct proving *how,
+		   json_t *j, struct err *err);
 
 #endif

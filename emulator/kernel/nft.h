@@ -62,10 +62,6 @@ int nft_flush_chain(struct nft_tx *tx, const struct nft_place *at, struct err *e
 struct nft_counter {
 	uint64_t packets, bytes;
 };
-/* Counter of each rule of a chain that has one, in order; -ENOENT when they are not `n`. */
-int nft_read_counters(int fd, const struct nft_place *at, struct nft_counter *out, size_t n,
-		      struct err *err);
-
 /* The rules of a chain as they are, in order; -ENOENT when they are not `n`. */
 struct nft_rule_now {
 	uint64_t handle;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* nft_handle: reads handles and counters of a chain's rules. Called by lab/change_inside.c. */
+/* nft_handle: reads handles and counters of a chain's rules. Called by lab/change_inside.c
+ * and lab/count_inside.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -318,8 +318,9 @@ static int change(struct change *c, json_t *sets, struct err *err)
 	return rc;
 }
 
-int lab_change(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
-	       struct err *err)
+/* To the topology with these values set, under the lab's lock; `more`: besides those set before. */
+static int change_to(struct lab *lab, const char *const *sets, size_t n, bool more,
+		     struct strbuf *what, struct err *err)
 {
 	struct change c = {.lab = lab, .what = what};
 	autofd int lock = take_lock(lab, err);
@@ -327,27 +328,24 @@ int lab_change(struct lab *lab, const char *const *sets, size_t n, struct strbuf
 
 	if (rc)
 		return rc;
-	json_t *all = change_join(json_object_get(lab->state, "sets"), sets, n);
+	json_t *none = json_array();
+	json_t *all = change_join(more ? json_object_get(lab->state, "sets") : none, sets, n);
 	rc = change(&c, all, err);
 	json_decref(all);
+	json_decref(none);
 	return rc;
+}
+
+int lab_change(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
+	       struct err *err)
+{
+	return change_to(lab, sets, n, true, what, err);
 }
 
 int lab_reset(struct lab *lab, const char *const *sets, size_t n, struct strbuf *what,
 	      struct err *err)
 {
-	struct change c = {.lab = lab, .what = what};
-	autofd int lock = take_lock(lab, err);
-	int rc = lock < 0 ? lock : refresh(lab, err);
-
-	if (rc)
-		return rc;
-	json_t *all = json_array();
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(all, json_string(sets[i]));
-	rc = change(&c, all, err);
-	json_decref(all);
-	return rc;
+	return change_to(lab, sets, n, false, what, err);
 }
 
 int lab_source(const struct lab *lab, struct topology_source *out, struct err *err)

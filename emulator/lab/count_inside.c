@@ -62,59 +62,67 @@ static int count_chain(struct nft_tx *tx, const struct count_request *r, struct 
 	return rc < 0 ? rc : nft_flush_chain(tx, &at, err);
 }
 
-int count_inside_install(void *arg, int out_fd, struct err *err)
+static int count_fill(struct nft_tx *tx, const struct count_request *r, struct err *err)
 {
-	const struct count_request *r = arg;
 	const struct nft_place at = count_place(r);
+	int rc = count_chain(tx, r, err);
+
+	for (size_t i = 0; rc == 0 && i < r->n_flows; i++) {
+		autostr struct strbuf text = {0};
+		count_rule(&text, &r->flows[i]);
+		rc = nft_add_rule(tx, &at, strbuf_text(&text), NULL, err);
+	}
+	return rc;
+}
+
+static int count_drop(struct nft_tx *tx, const struct count_request *r, struct err *err)
+{
+	const struct nft_place at = count_place(r);
+	int rc = nft_flush_chain(tx, &at, err);
+
+	return rc ? rc : nft_delete_chain(tx, &at, err);
+}
+
+/* What `make` puts together, at once or not at all. */
+static int count_transaction(const struct count_request *r,
+			     int (*make)(struct nft_tx *, const struct count_request *,
+					 struct err *),
+			     struct err *err)
+{
 	struct nft_tx tx;
 	autofd int fd = -1;
 	int rc = nl_open(NETLINK_NETFILTER, &fd, err);
 
-	(void)out_fd;
 	if (rc < 0)
 		return rc;
 	nft_start(&tx, fd);
-	rc = count_chain(&tx, r, err);
-	for (size_t i = 0; rc == 0 && i < r->n_flows; i++) {
-		autostr struct strbuf text = {0};
-		count_rule(&text, &r->flows[i]);
-		rc = nft_add_rule(&tx, &at, strbuf_text(&text), NULL, err);
-	}
+	rc = make(&tx, r, err);
 	if (rc == 0)
 		rc = nft_commit(&tx, err);
 	nft_done(&tx);
 	return rc;
+}
+
+int count_inside_install(void *arg, int out_fd, struct err *err)
+{
+	(void)out_fd;
+	return count_transaction(arg, count_fill, err);
 }
 
 int count_inside_remove(void *arg, int out_fd, struct err *err)
 {
-	const struct count_request *r = arg;
-	const struct nft_place at = count_place(r);
-	struct nft_tx tx;
-	autofd int fd = -1;
-	int rc = nl_open(NETLINK_NETFILTER, &fd, err);
-
 	(void)out_fd;
-	if (rc < 0)
-		return rc;
-	nft_start(&tx, fd);
-	rc = nft_flush_chain(&tx, &at, err);
-	if (rc == 0)
-		rc = nft_delete_chain(&tx, &at, err);
-	if (rc == 0)
-		rc = nft_commit(&tx, err);
-	nft_done(&tx);
-	return rc;
+	return count_transaction(arg, count_drop, err);
 }
 
-static json_t *count_flows(const struct nft_counter *v, size_t n)
+static json_t *count_flows(const struct nft_rule_now *v, size_t n)
 {
 	json_t *flows = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(flows,
-				      json_pack("{s:I, s:I}", "packets", (json_int_t)v[i].packets,
-						"bytes", (json_int_t)v[i].bytes));
+		json_array_append_new(flows, json_pack("{s:I, s:I}", "packets",
+						       (json_int_t)v[i].counter.packets, "bytes",
+						       (json_int_t)v[i].counter.bytes));
 	return flows;
 }
 
@@ -122,7 +130,7 @@ int count_inside_read(void *arg, int out_fd, struct err *err)
 {
 	const struct count_request *r = arg;
 	const struct nft_place at = count_place(r);
-	autofree struct nft_counter *v = mem_zalloc((r->n_flows + 1) * sizeof(*v));
+	autofree struct nft_rule_now *v = mem_zalloc((r->n_flows + 1) * sizeof(*v));
 	struct dump d = {0};
 	autofd int nf = -1, rt = -1;
 	int64_t now = 0;
@@ -131,7 +139,7 @@ int count_inside_read(void *arg, int out_fd, struct err *err)
 	if (rc == 0)
 		rc = nl_open(NETLINK_ROUTE, &rt, err);
 	if (rc == 0)
-		rc = nft_read_counters(nf, &at, v, r->n_flows, err);
+		rc = nft_read_rules(nf, &at, v, r->n_flows, err);
 	if (rc == 0) {
 		now = clock_now_ns();
 		rc = dump_links(rt, &d, err);

@@ -70,30 +70,6 @@ static int64_t measure_slip(void)
 
 enum { NEAR = 101, FAR = 102 }; /* ifindexes of the pair */
 
-static int make_pair(struct err *err)
-{
-	struct link_spec near = {.name = "near", .ifindex = NEAR, .mac = mac_from_text("near")};
-	struct link_spec far = {.name = "far", .ifindex = FAR, .mac = mac_from_text("far")};
-	autofd int ns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	struct nl_batch batch = {0};
-	autofd int rt = -1;
-	int rc;
-
-	if (ns < 0)
-		return err_sys(err, errno, "cannot open the network namespace");
-	rc = nl_open(NETLINK_ROUTE, &rt, err);
-	if (rc)
-		return rc;
-	link_veth(&batch, &near, &far, ns);
-	rc = nl_send(rt, &batch, err);
-	link_up(&batch, "near", NEAR);
-	link_up(&batch, "far", FAR);
-	if (!rc)
-		rc = nl_send(rt, &batch, err);
-	nl_batch_done(&batch);
-	return rc;
-}
-
 /* Sends for a while what nobody receives: nanoseconds a frame, 0 when none could be sent. */
 static double time_frames(int fd, struct mmsghdr batch[static BATCH])
 {
@@ -157,7 +133,9 @@ static int measure_pair(void *arg, json_t **out, struct err *err)
 {
 	double cost = 0;
 	struct probe *p;
-	int rc = make_pair(err);
+	static const struct link_spec pair[] = {{.name = "near", .ifindex = NEAR},
+						{.name = "far", .ifindex = FAR}};
+	int rc = scratch_veths(pair, ARRAY_SIZE(pair), err);
 
 	(void)arg;
 	if (!rc)

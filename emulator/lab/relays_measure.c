@@ -37,39 +37,6 @@ static const struct relay_spec spec = {
     .dir[RELAY_BA] = {"out", "in", {.given = true, .delay_ns = DELAY_NS}},
 };
 
-static int make_pairs(struct err *err)
-{
-	static const struct link_spec ends[] = {
-	    {.name = "sender", .ifindex = SENDER},
-	    {.name = "in", .ifindex = IN},
-	    {.name = "out", .ifindex = OUT},
-	    {.name = "receiver", .ifindex = RECEIVER},
-	};
-	autofd int ns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	struct link_spec made[ARRAY_SIZE(ends)];
-	struct nl_batch batch = {0};
-	autofd int rt = -1;
-	int rc;
-
-	if (ns < 0)
-		return err_sys(err, errno, "cannot open the network namespace");
-	rc = nl_open(NETLINK_ROUTE, &rt, err);
-	if (rc)
-		return rc;
-	memcpy(made, ends, sizeof(made));
-	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
-		made[i].mac = mac_from_text(made[i].name);
-	link_veth(&batch, &made[0], &made[1], ns);
-	link_veth(&batch, &made[2], &made[3], ns);
-	rc = nl_send(rt, &batch, err);
-	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
-		link_up(&batch, made[i].name, made[i].ifindex);
-	if (!rc)
-		rc = nl_send(rt, &batch, err);
-	nl_batch_done(&batch);
-	return rc;
-}
-
 static int start(pid_t *pid, struct err *err)
 {
 	int fds[2];
@@ -145,7 +112,13 @@ static int measure(json_t **out, struct err *err)
 static int measure_in_scratch(void *arg, json_t **out, struct err *err)
 {
 	pid_t pid = -1;
-	int rc = make_pairs(err);
+	static const struct link_spec ends[] = {
+	    {.name = "sender", .ifindex = SENDER},
+	    {.name = "in", .ifindex = IN},
+	    {.name = "out", .ifindex = OUT},
+	    {.name = "receiver", .ifindex = RECEIVER},
+	};
+	int rc = scratch_veths(ends, ARRAY_SIZE(ends), err);
 
 	(void)arg;
 	if (!rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scratch: a child in fresh namespaces. Called by machine.c and doctor.c. The child is killed with
+ * scratch: a child in fresh namespaces. Called by machine.c, doctor.c and
+ * relays_measure.c. The child is killed with
  * its parent; it starts no process that outlives it.
  */
 #include "emulator/lab/scratch.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
+#include "emulator/kernel/nl.h"
 #include "emulator/lab/msg.h"
 #include "emulator/lab/supervisor.h"
 
@@ -83,5 +85,33 @@ int scratch_run(int (*fn)(void *arg, json_t **out, struct err *err), void *arg, 
 		json_decref(m);
 	else
 		*out = m;
+	return rc;
+}
+
+int scratch_veths(const struct link_spec *ends, size_t n, struct err *err)
+{
+	autofd int ns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	autofree struct link_spec *made = mem_zalloc(n * sizeof(*made));
+	struct nl_batch batch = {0};
+	autofd int rt = -1;
+	int rc;
+
+	if (ns < 0)
+		return err_sys(err, errno, "cannot open the network namespace");
+	rc = nl_open(NETLINK_ROUTE, &rt, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < n; i++)
+		made[i] = (struct link_spec){.name = ends[i].name,
+					     .ifindex = ends[i].ifindex,
+					     .mac = mac_from_text(ends[i].name)};
+	for (size_t i = 0; i + 1 < n; i += 2)
+		link_veth(&batch, &made[i], &made[i + 1], ns);
+	rc = nl_send(rt, &batch, err);
+	for (size_t i = 0; i < n; i++)
+		link_up(&batch, made[i].name, made[i].ifindex);
+	if (!rc)
+		rc = nl_send(rt, &batch, err);
+	nl_batch_done(&batch);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "core/base/err.h"
+#include "emulator/kernel/link.h"
 
 /*
  * The child gets network and mount namespaces of its own (where it is root, also as an ordinary
@@ -17,5 +18,9 @@
  */
 int scratch_run(int (*fn)(void *arg, json_t **out, struct err *err), void *arg, json_t **out,
 		struct err *err);
+
+/* In such a child: veth pairs of ends[0] and [1], [2] and [3], …, all up. Only name and ifindex are
+ * read. */
+int scratch_veths(const struct link_spec *ends, size_t n, struct err *err);
 
 #endif

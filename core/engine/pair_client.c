@@ -203,6 +203,7 @@ static enum pair_step ask(struct pair_loop *l, struct pair_end *e, enum pair_que
 	struct pair *pair = pair_of(e);
 	if (answered(l, e, kind)) {
 		pair->asked = 0;
+		pair->connections += kind == PAIR_HELLO;
 		connected(l, pair);
 		e->left = -1;
 		e->pc++;

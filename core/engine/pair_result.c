@@ -4,11 +4,11 @@
  * the driver, once; called as the merge of the engine `pairs`.
  *
  * Figures, of one pair:
- *   throughput_bps    bytes of its timing records / their time; of datagrams, those that arrived
+ *   throughput_bps    bytes of its timing records / their time; of datagrams, the share that came
  *   transactions_ps   transactions / time of the records
  *   response_s        time of the records / transactions
- *   …_min, …_max      of single records;  …_half_width: of the 95 % interval, from the spread of
- *                     the records (Student);  …_precision: 100 · half_width / mean, in percent
+ *   …_min, …_max      of single records;  …_half_width: of the 95 % interval (pair_stats.h);
+ *                     …_precision: 100 · half_width / mean, in percent
  * Of several pairs, which run side by side: bytes and transactions over the time from the first
  * record's begin to the last one's end (elapsed_s), never a mean of rates; the half width is the
  * root of the sum of the pairs' squares, in proportion. response_s is over all records.
@@ -33,6 +33,7 @@ struct sum { /* of one pair, or of several */
 	int pairs, complete, failed, code, calls;
 	double rate_half2, tps_half2; /* sums of squares; NAN: a pair has too few records */
 	double rate_sum, tps_sum;     /* of the pairs' own means */
+	double rate_bytes;	      /* of records, those that came */
 	double r, r_min, mos;	      /* of calls: sums, least */
 };
 
@@ -63,33 +64,45 @@ static double ratio(double a, double b)
 	return b > 0 ? a / b : NAN;
 }
 
-/* Records as figures; `elapsed_s` 0: one pair, whose time is that of its records. */
-static void put_records(json_t *j, const struct sum *s, bool datagrams, double elapsed_s)
+/* Of what its records sent, the bytes that came. */
+static double bytes_of(const struct sum *s)
+{
+	double bytes = (double)s->stats.sum[PAIR_BYTES];
+	return s->sent ? bytes * (double)s->flow.received / (double)s->sent : bytes;
+}
+
+/* The throughput of one pair, bit/s. */
+static double rate_of(const struct sum *s)
+{
+	return ratio(bytes_of(s) * 8e9, (double)s->stats.sum[PAIR_NS]);
+}
+
+/* Figures of one pair by the time of its records, of several by the time that has passed. */
+static void put_records(json_t *j, const struct sum *s)
 {
 	const struct pair_stats *t = &s->stats;
-	double n = (double)t->transactions, seconds = (double)t->measured_ns / 1e9;
-	double over = elapsed_s > 0 ? elapsed_s : seconds;
-	double bytes = (double)(datagrams ? s->flow.bytes : t->bytes);
-	double rate = ratio(bytes * 8, over), tps = ratio(n, over);
-	double rate_half = pair_figure_half(&t->rate, t->records),
-	       tps_half = pair_figure_half(&t->tps, t->records);
-	if (elapsed_s > 0) {
-		rate_half = sqrt(s->rate_half2) * ratio(rate, s->rate_sum);
-		tps_half = sqrt(s->tps_half2) * ratio(tps, s->tps_sum);
-	}
-	bool any = t->records, single = any && elapsed_s <= 0 && !datagrams;
+	bool any = t->records, one = s->pairs == 1;
+	double elapsed = (double)(t->last_ns - t->first_ns) / 1e9;
+	struct pair_range none = {NAN, NAN}, rate = one && any && !s->sent ? t->rate : none,
+			  tps = one && any ? t->tps : none, time = any ? t->time : none;
 	struct shown figures[] = {
-	    {"throughput", "_bps", rate, single ? t->rate.min : NAN, single ? t->rate.max : NAN,
-	     datagrams ? NAN : rate_half},
-	    {"transactions", "_ps", tps, single ? t->tps.min : NAN, single ? t->tps.max : NAN,
-	     tps_half},
-	    {"response", "_s", ratio(seconds, n), any ? t->time.min / 1e9 : NAN,
-	     any ? t->time.max / 1e9 : NAN, pair_figure_half(&t->time, t->records) / 1e9},
+	    {"throughput", "_bps", one ? rate_of(s) : ratio(s->rate_bytes * 8, elapsed), rate.min,
+	     rate.max, 8e9 * pair_stats_half(t, PAIR_BYTES, PAIR_NS)},
+	    {"transactions", "_ps",
+	     one ? 1e9 * pair_stats_ratio(t, PAIR_TRANSACTIONS, PAIR_NS)
+		 : ratio((double)t->sum[PAIR_TRANSACTIONS], elapsed),
+	     tps.min, tps.max, 1e9 * pair_stats_half(t, PAIR_TRANSACTIONS, PAIR_NS)},
+	    {"response", "_s", pair_stats_ratio(t, PAIR_NS, PAIR_TRANSACTIONS) / 1e9,
+	     time.min / 1e9, time.max / 1e9, pair_stats_half(t, PAIR_NS, PAIR_TRANSACTIONS) / 1e9},
 	};
+	if (!one) {
+		figures[0].half = sqrt(s->rate_half2) * ratio(figures[0].mean, s->rate_sum);
+		figures[1].half = sqrt(s->tps_half2) * ratio(figures[1].mean, s->tps_sum);
+	}
 	json_object_set_new(j, "records", json_integer(t->records));
-	json_object_set_new(j, "transactions", json_integer(t->transactions));
-	json_object_set_new(j, "bytes", json_integer((int64_t)bytes));
-	json_object_set_new(j, "measured_s", json_real(seconds));
+	json_object_set_new(j, "transactions", json_integer(t->sum[PAIR_TRANSACTIONS]));
+	json_object_set_new(j, "bytes", json_integer((int64_t)s->rate_bytes));
+	json_object_set_new(j, "measured_s", json_real((double)t->sum[PAIR_NS] / 1e9));
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		put_figure(j, &figures[i]);
 	json_object_set_new(j, "connections", json_integer(s->connections));
@@ -164,7 +177,7 @@ static json_t *pair_json(int pair, const struct script_group *g, const struct su
 		json_object_set_new(
 		    j, "why",
 		    json_string(s->code ? strerror(s->code) : "the server closed the connection"));
-	put_records(j, s, g->protocol != SCRIPT_TCP, 0);
+	put_records(j, s);
 	if (g->protocol != SCRIPT_TCP)
 		put_datagrams(j, s);
 	if (g->voip.codec)
@@ -184,6 +197,7 @@ static void sum_add(struct sum *into, const struct sum *from)
 	into->rate_half2 += from->rate_half2;
 	into->tps_half2 += from->tps_half2;
 	into->rate_sum += from->rate_sum;
+	into->rate_bytes += from->rate_bytes;
 	into->tps_sum += from->tps_sum;
 	into->mos += from->mos;
 	into->r += from->r;
@@ -207,14 +221,14 @@ static void sum_pair(const json_t *client, const json_t *flow, const struct scri
 	pair_stats_unpack(json_array_get(client, 0), &s->stats);
 	pair_flow_unpack(flow, &s->flow);
 	pair_flow_close(&s->flow, s->sent);
-	const struct pair_stats *t = &s->stats;
-	if (t->records) {
-		double half = pair_figure_half(&t->rate, t->records);
+	if (s->stats.records) {
+		double half = 8e9 * pair_stats_half(&s->stats, PAIR_BYTES, PAIR_NS);
 		s->rate_half2 = half * half;
-		half = pair_figure_half(&t->tps, t->records);
+		half = 1e9 * pair_stats_half(&s->stats, PAIR_TRANSACTIONS, PAIR_NS);
 		s->tps_half2 = half * half;
-		s->rate_sum = (double)t->bytes * 8e9 / (double)t->measured_ns;
-		s->tps_sum = (double)t->transactions * 1e9 / (double)t->measured_ns;
+		s->rate_bytes = bytes_of(s);
+		s->rate_sum = rate_of(s);
+		s->tps_sum = 1e9 * pair_stats_ratio(&s->stats, PAIR_TRANSACTIONS, PAIR_NS);
 	}
 	if (g->voip.codec && s->flow.received) {
 		s->calls = 1;
@@ -223,12 +237,12 @@ static void sum_pair(const json_t *client, const json_t *flow, const struct scri
 	}
 }
 
-static json_t *sum_json(const struct sum *s, bool datagrams)
+static json_t *sum_json(const struct sum *s)
 {
-	double elapsed = (double)(s->stats.last_ns - s->stats.first_ns) / 1e9;
-	json_t *j = json_pack("{s:i,s:i,s:i,s:f}", "pairs", s->pairs, "complete", s->complete,
-			      "failed", s->failed, "elapsed_s", elapsed);
-	put_records(j, s, datagrams, elapsed > 0 ? elapsed : 1e-9);
+	json_t *j =
+	    json_pack("{s:i,s:i,s:i,s:f}", "pairs", s->pairs, "complete", s->complete, "failed",
+		      s->failed, "elapsed_s", (double)(s->stats.last_ns - s->stats.first_ns) / 1e9);
+	put_records(j, s);
 	if (s->sent)
 		put_datagrams(j, s);
 	return j;
@@ -268,7 +282,7 @@ static double worth(const struct sum *s)
 {
 	if (s->calls)
 		return s->r;
-	return s->stats.measured_ns ? s->rate_sum : -1;
+	return s->stats.records ? s->rate_sum : -1;
 }
 
 static int by_worth(const void *a, const void *b)
@@ -301,7 +315,7 @@ static json_t *merge_detail(const struct merge *m)
 	json_t *groups = json_array();
 	for (size_t g = 0; g < m->script.groups.n; g++) {
 		const struct script_group *group = &m->script.groups.v[g];
-		json_t *j = sum_json(&m->groups[g], group->protocol != SCRIPT_TCP);
+		json_t *j = sum_json(&m->groups[g]);
 		json_object_set_new(j, "name", json_string(group->name));
 		if (group->voip.codec)
 			put_call(j, &group->voip, &m->groups[g]);
@@ -317,12 +331,7 @@ static json_t *merge_detail(const struct merge *m)
 	    json_string(m->script.pairs > PAIRS_SHOWN ? "the 10 worst pairs" : "all pairs"));
 	if (result_integer(m->server, "invalid"))
 		json_object_set(j, "changed_on_the_way", json_object_get(m->server, "invalid"));
-	/* Datagrams count as they arrived, in a total of both kinds too. */
-	struct sum all = *t;
-	for (size_t g = 0; g < m->script.groups.n; g++)
-		if (m->script.groups.v[g].protocol != SCRIPT_TCP)
-			all.stats.bytes += m->groups[g].flow.bytes - m->groups[g].stats.bytes;
-	json_object_set_new(j, "total", sum_json(&all, false));
+	json_object_set_new(j, "total", sum_json(t));
 	return j;
 }
 
@@ -384,8 +393,8 @@ static void merge_rates(const struct merge *m, struct engine_result *out)
 	       server = ratio((double)out->server.bytes * 8e9, (double)out->server.window_ns);
 	out->goodput_bps = run > 0 ? client + server : 0;
 	out->sent_bps = out->goodput_bps;
-	out->pps = run > 0 ? (double)m->total.stats.transactions * 1e9 / (double)run : 0;
-	out->client.packets = m->total.stats.transactions;
+	out->pps = run > 0 ? (double)m->total.stats.sum[PAIR_TRANSACTIONS] * 1e9 / (double)run : 0;
+	out->client.packets = m->total.stats.sum[PAIR_TRANSACTIONS];
 	out->lost = m->total.sent - m->total.flow.received;
 	out->loss = m->total.sent ? loss_of(&m->total) : 0;
 	out->duplicated = m->total.flow.duplicated;

@@ -13,7 +13,9 @@
 #include "core/base/units.h"
 #include "core/cli/command.h"
 #include "core/cli/interrupt.h"
+#include "core/cli/measure_ends.h"
 #include "core/cli/measure_print.h"
+#include "core/cli/measure_several.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "core/cli/test_options.h"
@@ -26,6 +28,7 @@ struct measure_options {
 	struct test_options test;
 	int64_t frame;
 	const char *cpus;
+	const char *address, *key, *remote_program, *ssh_config;
 	bool ipv6, opposite, json;
 };
 
@@ -57,24 +60,11 @@ static enum scenario_cpus find_cpus(const struct measure_options *o)
 	return CPUS_DEFAULT;
 }
 
-static int specify(struct measurement *m, const struct measure_options *o, const struct source *s,
-		   const char *src, const struct call *call, struct err *err)
+static void place(const struct measure_options *o, struct engine_spec *e)
 {
-	m->spec = (struct attempt_spec){
-	    .lab = s->lab,
-	    .wire = &s->wire,
-	    .from = src,
-	    .to = call->argv[1],
-	    .family = o->ipv6 ? AF_INET6 : AF_INET,
-	    .opposite = o->opposite,
-	};
-	int r = fill_spec(o, call->argv[2], &m->spec.engine, err);
-	if (!r)
-		attempt_place_given(
-		    find_cpus(o),
-		    &(struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu},
-		    &m->spec.engine);
-	return r;
+	attempt_place_given(
+	    find_cpus(o), &(struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu},
+	    e);
 }
 
 static int measure_once(struct measurement *m, struct arena *arena, struct err *err)
@@ -109,24 +99,86 @@ static int measure(struct measurement *m, bool json, struct err *err)
 	return r;
 }
 
+static int measure_lab(const struct measure_options *o, const struct measure_ends *ends,
+		       const struct engine_spec *e, struct err *err)
+{
+	struct measurement m = {0};
+	struct source s;
+	int r = source_open_lab(ends->lab, &s, err);
+
+	m.spec = (struct attempt_spec){
+	    .lab = s.lab,
+	    .wire = &s.wire,
+	    .from = ends->pairs.v[0].from,
+	    .to = ends->pairs.v[0].to,
+	    .family = o->ipv6 ? AF_INET6 : AF_INET,
+	    .opposite = o->opposite,
+	    .engine = *e,
+	};
+	place(o, &m.spec.engine);
+	if (!r)
+		r = ends->pairs.n > 1 ? measure_in_lab(ends, &m.spec, o->json, err)
+				      : measure(&m, o->json, err);
+	source_done(&s);
+	return r;
+}
+
+/* What only one kind of ends knows is an error with the other. */
+static int measure_remote(const struct measure_options *o, const struct measure_ends *ends,
+			  const struct engine_spec *e, struct err *err)
+{
+	struct remote_options remote = {
+	    .program = o->remote_program,
+	    .ssh_config = o->ssh_config,
+	    .key_file = o->key,
+	    .address = o->address,
+	    .family = o->ipv6 || (o->address && strchr(o->address, ':')) ? AF_INET6 : AF_INET,
+	};
+	struct engine_spec spec = *e;
+
+	if (o->opposite)
+		return err_input(err, "--opposite: between real machines nothing is predicted");
+	if (o->cpus) {
+		place(o, &spec);
+	} else { /* which CPUs are good there nobody knows here */
+		spec.client_cpu = o->test.client_cpu >= 0 ? (int)o->test.client_cpu : -1;
+		spec.server_cpu = o->test.server_cpu >= 0 ? (int)o->test.server_cpu : -1;
+	}
+	return measure_machines(ends, &spec, &remote, o->json, err);
+}
+
+static int check_options(const struct measure_options *o, const struct measure_ends *ends,
+			 struct err *err)
+{
+	const char *given = o->address		? "--address"
+			    : o->key		? "--key"
+			    : o->remote_program ? "--remote-program"
+			    : o->ssh_config	? "--ssh-config"
+						: NULL;
+
+	if (given && !ends->remote)
+		return err_input(err, "%s: is for real machines (ssh://, tls://, local)", given);
+	return 0;
+}
+
 static int measure_run(const struct call *call, struct err *err)
 {
-	const char *colon = strchr(call->argv[0], ':');
-	autofree char *lab =
-	    colon ? mem_printf("%.*s", (int)(colon - call->argv[0]), call->argv[0]) : NULL;
 	const struct measure_options *o = call->options;
-	struct measurement m = {0};
+	struct measure_ends ends;
+	struct engine_spec e;
 	struct interrupt i;
-	struct source s;
 
 	interrupt_begin(&i);
-	int r = source_open_lab(lab, &s, err);
+	int r = measure_ends_parse(call->argv[0], call->argv[1], &ends, err);
 	if (!r)
-		r = specify(&m, o, &s, colon ? colon + 1 : call->argv[0], call, err);
+		r = check_options(o, &ends, err);
 	if (!r)
-		r = measure(&m, o->json, err);
+		r = fill_spec(o, call->argv[2], &e, err);
+	if (!r)
+		r = ends.remote ? measure_remote(o, &ends, &e, err)
+				: measure_lab(o, &ends, &e, err);
 	interrupt_end(&i);
-	source_done(&s);
+	measure_ends_done(&ends);
 	return r;
 }
 
@@ -139,6 +191,12 @@ static const struct option_def option_defs[] = {
     {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
      cpus_words, 0, 0},
     {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
+    {"address", 'a', OPT_STRING, "ADDRESS", "real machines: where the client finds the server",
+     AT(address), NULL, 0, 0},
+    {"key", 0, OPT_STRING, "FILE", "tls:// ends: the key of their listener", AT(key), NULL, 0, 0},
+    {"remote-program", 0, OPT_STRING, "PATH", "ssh:// ends: where vpclab is there (vpclab)",
+     AT(remote_program), NULL, 0, 0},
+    {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
     {"opposite", 0, OPT_FLAG, NULL, "predict for an equal flow that runs the other way meanwhile",
      AT(opposite), NULL, 0, 0},
     OPT_JSON(struct measure_options, json),
@@ -151,8 +209,8 @@ static const struct measure_options defaults = {
 
 const struct command cmd_measure = {
     .name = "measure",
-    .summary = "measure once between two endpoints of a running lab",
-    .operands = "[LAB:]SRC DST TEST",
+    .summary = "measure once between endpoints of a running lab, or real machines",
+    .operands = "[LAB:]SRC[,SRC]… DST[,DST]… TEST",
     .operand_kind = OPERAND_NODE,
     .min_operands = 3,
     .max_operands = 3,
@@ -163,8 +221,25 @@ const struct command cmd_measure = {
 	"\n"
 	"    vpclab measure zstack:client 'eip(flat-eip)' tcp_stream --duration 5s\n"
 	"\n"
-	"The exit status is 3 when the counters disagree with each other or with the figure, and\n"
-	"when a relay on the way was beyond its capacity.",
+	"Several ends: one source with each destination, each source with one destination, or as\n"
+	"many of both, one with one. All pairs start together; each is shown, and their sum.\n"
+	"\n"
+	"    vpclab measure star:a,b c tcp_stream\n"
+	"\n"
+	"Real machines are ssh://[USER@]HOST[:PORT], where vpclab of this version is installed "
+	"and\n"
+	"ssh gets in without a password; tls://HOST:PORT of a `vpclab engine --listen`; and "
+	"local,\n"
+	"this machine. Only the control goes through ssh: the client must reach the server's\n"
+	"address, as ssh resolves its host or as --address says. No counters confirm the figures\n"
+	"there.\n"
+	"\n"
+	"    vpclab measure ssh://web1 ssh://admin@db1 tcp_stream --address 10.0.0.7\n"
+	"\n"
+	"The exit status is 3 when a result is invalid (an end died, the path was cut), when\n"
+	"the counters disagree with each other or with the figure, and when a relay on the way "
+	"was\n"
+	"beyond its capacity.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct measure_options),

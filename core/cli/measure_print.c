@@ -88,6 +88,8 @@ static void print_losses(const struct measurement *m, struct strbuf *out)
 
 static void print_machine(const struct fidelity *f, struct strbuf *out)
 {
+	if (!f->known) /* not looked at: real machines */
+		return;
 	strbuf_addf(out, "  %-16s %.0f %% idle (CPU %d: %.0f %%), steal %.1f %%: %s%s\n", "machine",
 		    f->idle * 100, f->busiest_cpu, f->least_idle * 100, f->steal * 100,
 		    f->limit == FIDELITY_ENOUGH ? "not the limit" : "may be the limit: ", f->why);

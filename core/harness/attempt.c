@@ -15,15 +15,16 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
-#include "core/harness/attempt_way.h"
+#include "core/harness/attempt_part.h"
 #include "core/harness/queues.h"
-#include "core/harness/schedule_run.h"
+#include "core/harness/several.h"
 #include "core/harness/traffic.h"
 #include "emulator/lab/relays.h"
 
@@ -34,34 +35,21 @@ enum { INTERVALS = 5, READING_EVERY_S = 1 };
 #define BEFORE_MOST_NS (1 * NSEC_PER_SEC)
 #define QUIET_MOST_NS  (10 * NSEC_PER_SEC) /* a full queue at 1 Mbit/s */
 
-struct attempt {
-	const struct attempt_spec *s;
-	struct engine_spec spec;
-	const struct wire_endpoint *from, *to;
-	struct path there, back; /* from client to server, and the answers */
-	struct way ways[2];	 /* of the data: the headline's, and the other where there is one */
-	int n_ways;
-	struct account links; /* the ledger of both ways before the traffic */
-	bool links_read;
-	json_t *relays;		       /* what those on the way said before it, or NULL */
-	struct schedule_run *schedule; /* NULL: nothing changes */
-	struct proc proc[2];	       /* client, server */
-	int fd[2];
-	bool started[2];
-	double read_s; /* when the last reading was, since the window began */
-	bool read;     /* there was one */
-	struct fidelity_snapshot before, after;
-};
-
-/* For the signal handler: pidfds of running workers, -1 where none. */
-static atomic_int running[2] = {-1, -1};
+/* For the signal handler: pidfds of running workers plus 1, 0 where none; two a slot. */
+static atomic_int running[2 * SEVERAL_MOST];
 static atomic_bool interrupted;
+static atomic_int interrupt_fd; /* plus 1 */
 
 void attempt_interrupt(void)
 {
+	const uint64_t one = 1;
+	int fd = atomic_load(&interrupt_fd) - 1;
+
 	atomic_store(&interrupted, true);
-	for (int i = 0; i < 2; i++) {
-		int pidfd = atomic_load(&running[i]);
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(running); i++) {
+		int pidfd = atomic_load(&running[i]) - 1;
 
 		if (pidfd >= 0)
 			syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
@@ -71,6 +59,17 @@ void attempt_interrupt(void)
 bool attempt_interrupted(void)
 {
 	return atomic_load(&interrupted);
+}
+
+int attempt_interrupt_fd(void)
+{
+	int fd = atomic_load(&interrupt_fd) - 1;
+
+	if (fd >= 0)
+		return fd;
+	fd = eventfd(attempt_interrupted(), EFD_CLOEXEC | EFD_NONBLOCK);
+	atomic_store(&interrupt_fd, fd + 1);
+	return fd;
 }
 
 static int find_end(const struct wire *w, const char *name, const struct wire_endpoint **out,
@@ -129,7 +128,7 @@ static int start_worker(struct attempt *a, int side, struct err *err)
 	}
 	a->fd[side] = pair[0];
 	a->started[side] = true;
-	atomic_store(&running[side], a->proc[side].pidfd);
+	atomic_store(&running[2 * a->slot + side], a->proc[side].pidfd + 1);
 	return 0;
 }
 
@@ -144,7 +143,8 @@ static void stop_worker(struct attempt *a, int side)
 	close(a->fd[side]);
 	if (proc_wait(&a->proc[side], clock_now_ns() + NSEC_PER_SEC, &status, &ignored))
 		proc_kill(&a->proc[side], 0);
-	atomic_store(&running[side], -1);
+	atomic_store(&running[2 * a->slot + side], 0);
+	a->started[side] = false;
 }
 
 static struct losses_at losses_at(const struct attempt *a)
@@ -179,7 +179,7 @@ static int on_connected(void *arg, const json_t *flows, struct err *err)
 	a->links_read = read_links_before(a, &links);
 	losses_relays(&links, &a->relays, &ignored);
 	for (int i = 0; i < a->n_ways; i++)
-		way_open(&a->ways[i], flows);
+		way_open(&a->ways[i], flows, NULL);
 	return fidelity_read(&a->before, err);
 }
 
@@ -200,9 +200,8 @@ static bool reading_due(const struct attempt *a, double t_s)
 	return left_s > interval_s * 0.5 && left_s < interval_s * 1.5;
 }
 
-static void on_interval(void *arg, const json_t *interval)
+void attempt_on_interval(struct attempt *a, const json_t *interval)
 {
-	struct attempt *a = arg;
 	double t_s = json_number_value(json_object_get(interval, "t_s"));
 
 	if (traffic_is_bulk(a->spec.test) && reading_due(a, t_s)) {
@@ -221,6 +220,11 @@ static void on_each(void *arg, bool headline, const json_t *interval)
 
 	if (a->s->each)
 		a->s->each(a->s->arg, headline, interval);
+}
+
+static void on_interval(void *arg, const json_t *interval)
+{
+	attempt_on_interval(arg, interval);
 }
 
 static void on_start(void *arg, int64_t window_ns)
@@ -269,7 +273,9 @@ static void set_cpu_per_packet(const struct attempt *a, struct arena *arena, str
 	if (out->back.known)
 		packets += out->back.counted.packets;
 	out->cpu_per_packet_ns = NAN;
-	if (!out->whole.known || !out->fidelity.known || packets <= 0)
+	if (a->others)
+		out->cpu_missing = "other pairs ran at the same time";
+	else if (!out->whole.known || !out->fidelity.known || packets <= 0)
 		out->cpu_missing = "no packets were counted";
 	else if ((out->cpu_missing = others_busy(a, out, arena)))
 		return;
@@ -319,7 +325,8 @@ static void set_needed(const struct attempt *a, struct run_sample *out)
 	struct truth_predicted p;
 	struct err err = ERR_INIT;
 
-	if (!engine_test_traits(a->spec.test).paced || attempt_predict(a->s, &p, &err) || !p.known)
+	if (a->others || !engine_test_traits(a->spec.test).paced ||
+	    attempt_predict(a->s, &p, &err) || !p.known)
 		return;
 	out->fidelity.needed_pps = p.pps;
 	out->fidelity.sent_pps = out->engine.sent_pps;
@@ -351,7 +358,7 @@ static void judge_ways(struct attempt *a, struct arena *arena, struct run_sample
 	account_done(&after);
 }
 
-static void assess(struct attempt *a, struct arena *arena, struct run_sample *out)
+void attempt_assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct err ignored = ERR_INIT; /* it is a measurement without a prediction too */
 
@@ -382,6 +389,7 @@ static struct way make_way(const struct attempt *a, bool from_server, bool both)
 	    .family = a->s->family,
 	    .from_server = from_server,
 	    .both = both,
+	    .others = a->others,
 	};
 }
 
@@ -429,6 +437,43 @@ static void wait_until_quiet(struct attempt *a)
 	queues_wait(&at, clock_now_ns() + QUIET_MOST_NS, &ignored);
 }
 
+/* Several counter readings even in a short window. */
+static void set_interval(struct engine_spec *spec)
+{
+	if (spec->interval_ns > spec->duration_ns / INTERVALS)
+		spec->interval_ns = spec->duration_ns / INTERVALS;
+}
+
+int attempt_open(struct attempt *a, struct err *err)
+{
+	if (attempt_interrupted())
+		return err_fail(err, EINTR, "interrupted");
+	set_interval(&a->spec);
+	int r = prepare(a, err);
+	if (!r)
+		wait_until_quiet(a);
+	for (int side = 0; side < 2 && !r; side++)
+		r = start_worker(a, side, err);
+	return r;
+}
+
+struct ip attempt_server(const struct attempt *a)
+{
+	return *address_of(a->to, a->s->family);
+}
+
+void attempt_close(struct attempt *a)
+{
+	for (int i = 0; i < a->n_ways; i++)
+		way_close(&a->ways[i]);
+	for (int side = 0; side < 2; side++)
+		stop_worker(a, side);
+	account_done(&a->links);
+	json_decref(a->relays);
+	path_done(&a->there);
+	path_done(&a->back);
+}
+
 static int measure(struct attempt *a, struct engine_result *result, struct err *err)
 {
 	struct engine_ends ends = {a->fd[0], a->fd[0], a->fd[1], a->fd[1]};
@@ -448,30 +493,15 @@ static int measure(struct attempt *a, struct engine_result *result, struct err *
 	return r;
 }
 
-/* Several counter readings even in a short window. */
-static void set_interval(struct engine_spec *spec)
-{
-	if (spec->interval_ns > spec->duration_ns / INTERVALS)
-		spec->interval_ns = spec->duration_ns / INTERVALS;
-}
-
 int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sample *out,
 		struct err *err)
 {
 	struct attempt a = {.s = s, .spec = s->engine};
 	struct run_sample sample = {0};
 	struct err late = ERR_INIT; /* of a schedule whose measurement failed anyway */
-	int r;
+	int r = attempt_open(&a, err);
 
-	if (attempt_interrupted())
-		return err_fail(err, EINTR, "interrupted");
-	set_interval(&a.spec);
-	r = prepare(&a, err);
 	sample.spec = a.spec;
-	if (!r)
-		wait_until_quiet(&a);
-	for (int side = 0; side < 2 && !r; side++)
-		r = start_worker(&a, side, err);
 	if (!r)
 		r = schedule_run_open(s->lab, s->schedule, &a.schedule, err);
 	if (!r)
@@ -479,20 +509,13 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 	if (schedule_run_close(a.schedule, arena, &sample, r ? &late : err) && !r)
 		r = -err->code;
 	if (!r) {
-		assess(&a, arena, &sample);
+		attempt_assess(&a, arena, &sample);
 		sample.index = out->index;
 		sample.started_ns = out->started_ns;
 		*out = sample;
 	} else {
 		engine_result_done(&sample.engine);
 	}
-	for (int i = 0; i < a.n_ways; i++)
-		way_close(&a.ways[i]);
-	for (int side = 0; side < 2; side++)
-		stop_worker(&a, side);
-	account_done(&a.links);
-	json_decref(a.relays);
-	path_done(&a.there);
-	path_done(&a.back);
+	attempt_close(&a);
 	return r;
 }

@@ -64,5 +64,8 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 /* Ends the attempt that runs now, and every later one at once. Safe in a signal handler. */
 void attempt_interrupt(void);
 bool attempt_interrupted(void);
+/* Readable once attempt_interrupt() was called, for what runs outside of labs; negative: there is
+ * none. Never closed. */
+int attempt_interrupt_fd(void);
 
 #endif

@@ -18,7 +18,7 @@
 
 /* ---- counting ---- */
 
-void way_open(struct way *way, const json_t *flows)
+void way_open(struct way *way, const json_t *flows, struct counters_shared *shared)
 {
 	struct counters_at at = {
 	    .lab = way->links.lab,
@@ -26,6 +26,7 @@ void way_open(struct way *way, const json_t *flows)
 	    .path = way->links.there,
 	    .protocol = traffic_is_udp(way->spec->test) ? IPPROTO_UDP : IPPROTO_TCP,
 	    .from_server = way->from_server,
+	    .shared = shared,
 	};
 	size_t n = json_array_size(flows), each = way->both ? n / 2 : n;
 
@@ -227,7 +228,7 @@ void way_judge(struct way *way, const struct engine_result *e, const struct acco
 	    .protocol = traffic_is_udp(way->spec->test) ? IPPROTO_UDP : IPPROTO_TCP,
 	    .family = way->family,
 	    .timestamps = true,
-	    .opposite = way->both,
+	    .opposite = way->both || way->others,
 	};
 	struct truth_claim claim;
 

@@ -21,6 +21,7 @@ struct way {
 	int family;		/* AF_INET or AF_INET6 */
 	bool from_server;	/* the server sends */
 	bool both;		/* data runs the other way too */
+	bool others;		/* so do other pairs, on any way */
 	struct counters *counters;
 	struct err counters_err;	 /* why there are none */
 	struct truth_counts first, last; /* readings in the window */
@@ -35,8 +36,9 @@ struct way_found {
 	struct losses *losses;
 };
 
-/* Starts to count; without counters a measurement still is one, and the sample says why. */
-void way_open(struct way *way, const json_t *flows);
+/* Starts to count (`shared`: see counters.h, or NULL); without counters a measurement still is one,
+ * and the sample says why. */
+void way_open(struct way *way, const json_t *flows, struct counters_shared *shared);
 /* Reads the counters within the window. */
 void way_read(struct way *way);
 /* Reads them right when the ends have stopped, for what comes too late for them. */

@@ -8,18 +8,57 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/str.h"
 #include "emulator/lab/count.h"
 
-enum { RULES_MOST = 16 };
+enum { RULES_MOST = 16, ETHERNET_HEADER = 14 };
+
+struct device { /* where counting goes on, by one measurement or several */
+	struct count_at at;
+	struct count_flow *rules;
+	struct count_value *base, *now; /* [n]: when counting began, and scratch */
+	struct count_dev dev_base, dev_now;
+	size_t n;
+	int64_t base_ns, now_ns;
+	int users;
+	struct device *next;
+};
+
+struct counters_shared {
+	struct device *devices;
+};
 
 struct counters {
-	struct count_at at;
-	size_t n;
-	struct truth_counts base; /* what they were when counting began */
-	int64_t base_ns;
+	struct device *device;
+	size_t first, n; /* of its rules */
+	bool alone;	 /* nobody else knows the device */
 };
+
+struct counters_shared *counters_shared_new(void)
+{
+	return mem_zalloc(sizeof(struct counters_shared));
+}
+
+static void device_free(struct device *d)
+{
+	free(d->rules);
+	free(d->base);
+	free(d->now);
+	free(d);
+}
+
+void counters_shared_free(struct counters_shared *s)
+{
+	while (s && s->devices) {
+		struct device *d = s->devices;
+
+		s->devices = d->next;
+		device_free(d);
+	}
+	free(s);
+}
 
 static int protocol_of(const struct counters_at *at, const json_t *flow)
 {
@@ -83,32 +122,6 @@ static size_t make_rules(const struct counters_at *at, const json_t *flows, stru
 	return n;
 }
 
-static int install(struct counters *c, const struct counters_at *at, const json_t *flows,
-		   struct err *err)
-{
-	struct count_flow list[RULES_MOST + 1];
-
-	c->n = make_rules(at, flows, list);
-	return count_install(&c->at, list, c->n, err);
-}
-
-static int read_now(struct counters *c, struct truth_counts *out, int64_t *at_ns, struct err *err)
-{
-	struct count_dev dev;
-	struct count_value flows[RULES_MOST + 1];
-	int r = count_read(&c->at, flows, c->n, &dev, at_ns, err);
-
-	if (r)
-		return r;
-	*out = (struct truth_counts){.known = true};
-	for (size_t i = 0; i < c->n; i++) {
-		out->flow.packets += flows[i].packets;
-		out->flow.bytes += flows[i].bytes;
-	}
-	out->device = (struct truth_counter){dev.rx.packets, dev.rx.bytes};
-	return 0;
-}
-
 /* The device at the end of the way, by which packets enter the node where the server runs. */
 static int find_device(const struct counters_at *at, struct count_at *out, struct err *err)
 {
@@ -124,51 +137,112 @@ static int find_device(const struct counters_at *at, struct count_at *out, struc
 	return 0;
 }
 
+static struct device *device_of(struct counters_shared *shared, const struct count_at *at)
+{
+	struct device *d = shared ? shared->devices : NULL;
+
+	while (d && (!str_eq(d->at.node, at->node) || !str_eq(d->at.dev, at->dev)))
+		d = d->next;
+	if (d)
+		return d;
+	d = mem_zalloc(sizeof(*d));
+	d->at = *at;
+	if (shared) {
+		d->next = shared->devices;
+		shared->devices = d;
+	}
+	return d;
+}
+
+static int device_read(struct device *d, struct err *err)
+{
+	return count_read(&d->at, d->now, d->n, &d->dev_now, &d->now_ns, err);
+}
+
+/* Counts these as well; all of the device's counters begin anew. */
+static int device_add(struct device *d, const struct count_flow *rules, size_t n, struct err *err)
+{
+	size_t all = d->n + n;
+
+	d->rules = mem_realloc(d->rules, (all + 1) * sizeof(*d->rules));
+	d->base = mem_realloc(d->base, (all + 1) * sizeof(*d->base));
+	d->now = mem_realloc(d->now, (all + 1) * sizeof(*d->now));
+	memcpy(d->rules + d->n, rules, n * sizeof(*rules));
+	d->n = all;
+	int r = count_install(&d->at, d->rules, d->n, err);
+	if (!r)
+		r = device_read(d, err);
+	if (r)
+		return r;
+	memcpy(d->base, d->now, all * sizeof(*d->base));
+	d->dev_base = d->dev_now;
+	d->base_ns = d->now_ns;
+	return 0;
+}
+
+static void release(struct counters *c)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!--c->device->users)
+		count_remove(&c->device->at, &ignored);
+	if (c->alone)
+		device_free(c->device);
+	free(c);
+}
+
 int counters_open(const struct counters_at *at, const json_t *flows, struct counters **out,
 		  struct err *err)
 {
-	struct counters *c = mem_zalloc(sizeof(*c));
+	struct count_flow rules[RULES_MOST + 1];
+	struct count_at place = {0};
+	int r = find_device(at, &place, err);
 
-	int r = find_device(at, &c->at, err);
-	if (!r)
-		r = install(c, at, flows, err);
-	if (!r)
-		r = read_now(c, &c->base, &c->base_ns, err);
+	if (r)
+		return r;
+	struct counters *c = mem_zalloc(sizeof(*c));
+	c->device = device_of(at->shared, &place);
+	c->device->users++;
+	c->alone = !at->shared;
+	c->first = c->device->n;
+	c->n = make_rules(at, flows, rules);
+	r = device_add(c->device, rules, c->n, err);
 	if (r) {
-		free(c);
+		release(c);
 		return r;
 	}
 	*out = c;
 	return 0;
 }
 
-static void subtract(struct truth_counter *a, const struct truth_counter *b)
-{
-	a->packets -= b->packets;
-	a->bytes -= b->bytes;
-}
-
+/* The device has what other measurements' counters saw there as well, which is theirs. */
 int counters_read(struct counters *c, struct truth_counts *out, struct err *err)
 {
-	struct truth_counts now;
-	int64_t at_ns;
-	int r = read_now(c, &now, &at_ns, err);
+	struct device *d = c->device;
+	int r = device_read(d, err);
 
 	if (r)
 		return r;
-	subtract(&now.flow, &c->base.flow);
-	subtract(&now.device, &c->base.device);
-	now.elapsed_ns = at_ns - c->base_ns;
-	*out = now;
+	*out = (struct truth_counts){.known = true, .elapsed_ns = d->now_ns - d->base_ns};
+	out->device = (struct truth_counter){d->dev_now.rx.packets - d->dev_base.rx.packets,
+					     d->dev_now.rx.bytes - d->dev_base.rx.bytes};
+	for (size_t i = 0; i < d->n; i++) {
+		int64_t packets = d->now[i].packets - d->base[i].packets;
+		int64_t bytes = d->now[i].bytes - d->base[i].bytes;
+
+		if (i >= c->first && i < c->first + c->n) {
+			out->flow.packets += packets;
+			out->flow.bytes += bytes;
+		} else {
+			out->device.packets -= packets;
+			out->device.bytes -= bytes + packets * ETHERNET_HEADER;
+		}
+	}
 	return 0;
 }
 
 void counters_close(struct counters *c)
 {
-	struct err ignored = ERR_INIT;
-
-	if (!c)
-		return;
-	count_remove(&c->at, &ignored);
-	free(c);
+	if (c)
+		release(c);
 }

@@ -19,7 +19,14 @@ struct counters_at {
 	int protocol;		 /* IPPROTO_TCP or IPPROTO_UDP, of flows that name none */
 	bool from_server;	 /* the data of these flows goes from server to client */
 	size_t first, n;	 /* which of the flows */
+	/* Of several measurements at the same time; NULL: alone. Where their data arrives at one
+	 * device, each counts its own, and the others' packets are no foreign ones. All are opened
+	 * before any sends, and closed before counters_shared_free(). */
+	struct counters_shared *shared;
 };
+
+struct counters_shared *counters_shared_new(void);
+void counters_shared_free(struct counters_shared *s); /* NULL is fine */
 
 /*
  * Starts counting. `flows` are those of engine_pair(): as the client sees them, before translation.

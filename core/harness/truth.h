@@ -52,6 +52,7 @@ struct truth_predicted {
 	    ack_bytes; /* what it counts for an acknowledgement of the same flow; 0: not there */
 	int mtu;
 	char link[64]; /* the limiting link's name */
+	int shaper;    /* the device that sends there, in the wire model; -1: none */
 	int64_t rate_bps;
 	enum rate_basis basis;
 	const char *assumption; /* NULL, or in words, why low and high differ */

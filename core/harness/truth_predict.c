@@ -157,7 +157,7 @@ static void cut(struct flow *f, int shaper, const struct limit *l, const struct 
 	if (l->low >= f->low)
 		return;
 	f->low = l->low;
-	f->shaper = shaper;
+	f->shaper = f->out->shaper = shaper;
 	f->out->limit = l->kind;
 	f->out->limit_value = l->value;
 	f->out->limit_packets = l->packets;
@@ -485,6 +485,7 @@ void truth_predict(const struct wire *w, const struct path *forward, const struc
 
 	memset(out, 0, sizeof(*out));
 	out->delivered_share = 1;
+	out->shaper = -1;
 	out->scale_num = w->scale_num;
 	out->scale_den = w->scale_den;
 	out->mtu = forward->mtu;

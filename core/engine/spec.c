@@ -339,6 +339,8 @@ int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err)
 	}
 	if (json_object_get(j, "congestion") && !json_object_get(j, "congestion_required"))
 		spec.congestion_required = true;
+	if (spec.spin && spec.server_cpu == spec.client_cpu && !json_object_get(j, "server_cpu"))
+		spec.server_cpu = cpu_allowed(spec.client_cpu == cpu_allowed(0)); /* one each */
 	r = spec_check(&spec, err);
 	if (!r)
 		*s = spec;

@@ -127,9 +127,12 @@ static int engine_print(const struct engine_spec *spec, struct engine_result *re
 {
 	json_t *j = engine_result_json(result);
 
+	bool valid = !result->invalid[0];
+
 	json_object_set_new(j, "spec", engine_spec_json(spec));
 	engine_result_done(result);
-	return print_json(j);
+	int status = print_json(j);
+	return status ? status : valid ? EXIT_PASS : EXIT_INCONCLUSIVE;
 }
 
 /* Interrupted, the measurement ends early and its partial result is printed. */

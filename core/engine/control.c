@@ -17,14 +17,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/str.h"
 
 #define CONTROL_READ 65536
 #define CONTROL_MAX  (16 << 20) /* no message of ours is near; a peer that sends more is broken */
 
 void control_init(struct control *c, int in, int out)
 {
-	*c = (struct control){.in = in, .out = out};
+	*c = (struct control){.in = in, .out = out, .beat_ns = clock_now_ns() + CONTROL_BEAT_NS};
 }
 
 void control_done(struct control *c)
@@ -51,11 +53,12 @@ int control_fill(struct control *c, struct err *err)
 			   ? 0
 			   : err_sys(err, errno, "reading from the control channel");
 	c->eof = n == 0;
+	c->heard_ns = clock_now_ns();
 	c->len += (size_t)n;
 	return 0;
 }
 
-json_t *control_next(struct control *c, int *status, struct err *err)
+static json_t *control_line(struct control *c, int *status, struct err *err)
 {
 	*status = 0;
 	char *end = c->len ? memchr(c->buf, '\n', c->len) : NULL;
@@ -73,6 +76,17 @@ json_t *control_next(struct control *c, int *status, struct err *err)
 		return NULL;
 	}
 	return j;
+}
+
+json_t *control_next(struct control *c, int *status, struct err *err)
+{
+	for (;;) {
+		json_t *m = control_line(c, status, err);
+		if (!m || !str_eq(control_type(m), "alive"))
+			return m;
+		c->beats = true;
+		json_decref(m);
+	}
 }
 
 static int control_write(int fd, const char *p, size_t len)
@@ -117,6 +131,25 @@ int control_send(struct control *c, json_t *message, struct err *err)
 	text[len] = '\n'; /* in place of the NUL: the line is written by its length */
 	int r = control_write_quietly(c->out, text, len + 1);
 	return r ? err_sys(err, -r, "writing to the control channel") : 0;
+}
+
+int control_beat(struct control *c, struct err *err)
+{
+	int64_t now = clock_now_ns();
+	if (now < c->beat_ns || c->eof)
+		return 0;
+	c->beat_ns = now + CONTROL_BEAT_NS;
+	struct err mine = ERR_INIT;
+	int r = control_send(c, json_pack("{s:s}", "type", "alive"), &mine);
+	if (!r || r == -EPIPE || r == -ECONNRESET)
+		return 0;
+	*err = mine;
+	return r;
+}
+
+bool control_silent(const struct control *c, int64_t limit_ns)
+{
+	return c->beats && !c->eof && clock_now_ns() - c->heard_ns > limit_ns;
 }
 
 const char *control_type(const json_t *message)

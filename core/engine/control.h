@@ -2,6 +2,11 @@
 /*
  * control: JSON objects, one a line, on a pair of descriptors. Both ends of a measurement's control
  * channel use it. It never blocks on reading; the owner polls `in`.
+ *
+ * Heartbeats: both ends send {"type":"alive"} each CONTROL_BEAT_NS, which keeps the channel open in
+ * the tables of NATs and firewalls, and a peer that has begun to do so and falls silent is noticed.
+ * They are taken out of what control_next() gives. A peer that never sends any, such as a person at
+ * a terminal, is not expected to.
  */
 #ifndef VPCLAB_ENGINE_CONTROL_H
 #define VPCLAB_ENGINE_CONTROL_H
@@ -9,6 +14,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/err.h"
 
@@ -17,7 +23,13 @@ struct control {
 	char *buf;
 	size_t len, cap;
 	bool eof;
+	bool beats;	  /* the peer sends heartbeats */
+	int64_t heard_ns; /* when the last byte came */
+	int64_t beat_ns;  /* when the next one of ours is due */
 };
+
+#define CONTROL_BEAT_NS	   INT64_C(1000000000)
+#define CONTROL_SILENCE_NS INT64_C(4000000000)
 
 void control_init(struct control *c, int in, int out);
 void control_done(struct control *c); /* frees memory, leaves the descriptors open */
@@ -31,6 +43,13 @@ json_t *control_next(struct control *c, int *status, struct err *err);
 
 /* Writes one message whole and releases it; a peer that is gone is -EPIPE and never a signal. */
 int control_send(struct control *c, json_t *message, struct err *err);
+
+/* Sends a heartbeat where one is due; to a peer that is gone it is no error. */
+int control_beat(struct control *c, struct err *err);
+
+/* True when the peer should have been heard and was not, for `limit_ns`. Ask only after poll() has
+ * said that there is nothing to read: this process may have been stopped meanwhile. */
+bool control_silent(const struct control *c, int64_t limit_ns);
 
 /* The text of "type", "" where there is none; borrows. */
 const char *control_type(const json_t *message);

@@ -8,19 +8,25 @@
  * never the measured network.
  *
  *   → {"type":"spec", "version":1, "role":"server"|"client", "session":N,
- *      "family":"ipv4"|"ipv6", "clock":"shared", "test":"tcp_stream", …}  (struct engine_spec)
- *      "shared": both workers read the same CLOCK_MONOTONIC; nothing else is possible yet
- *   ← {"type":"ready", "port":N, "ports":[N,…]}   server: bound (UDP: a port a stream)
+ *      "family":"ipv4"|"ipv6", "clock":"shared"|"own", "test":"tcp_stream", …}
+ *      (struct engine_spec) "shared": both workers read the same CLOCK_MONOTONIC
+ *   ← {"type":"ready", "port":N, "ports":[N,…], "clock_id":"…", "program":"…"}
+ *      server: bound (UDP: a port a stream); clock_id: whoever gives the same has the same clock
  *   → {"type":"connect", "address":"…", "port":N, "ports":[N,…]}   client only
  *   ← {"type":"connected", "size":N, "answered":true,
  *      "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N,"protocol":"tcp"}]}
- *   → {"type":"start", "at_ns":T, "size":N}       both: CLOCK_MONOTONIC barrier
+ *   ⇄ {"type":"clock", "at_ns":N, "now_ns":N}     asked with at_ns before the start and after the
+ *      result; the answer repeats it beside the worker's own CLOCK_MONOTONIC
+ *   → {"type":"start", "at_ns":T, "size":N, "peer_ahead_ns":N}   both: when, by its own clock
  *   ← {"type":"interval", …}                      every interval_ns, not part of the result's truth
  *   ⇄ {"type":"sent", "packets":[N,…]}            datagrams: from who sends, passed on to who
  *      receives: its totals; also "sent" in the result
  *   ← {"type":"result", …}                        or {"type":"error","text":"…","code":N,"kind":N}
  *   → {"type":"stop"}                             early end; the result is then marked partial
- * End of file on control ends the worker at once.
+ *   ⇄ {"type":"alive"}                            heartbeat, each second; see control.h
+ *   → {"type":"end"}                              "own" clocks: no more questions after the result
+ * End of file on control ends the worker at once; so does silence for 4 s while streams run, where
+ * the driver had sent heartbeats.
  *
  * engine_pair() drives both ends of such a pair for whoever started them (core/harness, `vpclab
  * engine`), and merges the two results: the receiver's count is the headline.
@@ -283,8 +289,11 @@ struct engine_ends {
  * deadline: duration + warm-up + 10 s (throughput: also the time file_size needs at 1 Mbit/s). The
  * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
  * installed there), on_start right after "start", on_interval with each interval of the headline's
- * side. A worker that fails or dies is an error that names it; the other one is told to stop and
- * given 1 s for it. *out is written on success only. The descriptors stay the caller's.
+ * side. When a worker fails, dies or is silent for 4 s, the other one is told to stop and given 1 s
+ * for it. Then what is known is the result, partial and with `invalid` set; where nothing is known,
+ * that is an error that names who it was. So is a stop before the start; later it is a partial
+ * result. *out is written on success only. The descriptors stay the caller's. May be called by
+ * several threads at once.
  */
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);

@@ -3,10 +3,14 @@
  * pair: drives the two workers of one measurement through the protocol of engine.h.
  *
  * One poll loop hears both at all times. What a message changes is kept in struct pair, and each
- * step waits for a condition on it, so no order of arrival can be wrong. It starts no process, owns
- * no descriptor and measures nothing. Called by the harness and by `vpclab engine`.
+ * step waits for a condition on it, so no order of arrival can be wrong. Once the streams run, a
+ * worker that dies, falls silent or fails does not take the findings with it: the other one is
+ * stopped, and what is known by then is a partial result that says why it is invalid. It starts no
+ * process, owns no descriptor, measures nothing and keeps no state between calls: several may run
+ * in threads of one process. Called by the harness and by `vpclab engine`.
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,23 +21,28 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/engine/clock_offset.h"
 #include "core/engine/control.h"
 #include "core/engine/engine.h"
 #include "core/engine/engines.h"
+#include "core/engine/partial.h"
 #include "core/engine/result.h"
 
 #define PAIR_SETUP_NS (20 * NSEC_PER_SEC)
 /* From the start message to the start: both make their streams' memory and threads meanwhile. */
 #define PAIR_LEAD_NS	     (50 * NSEC_PER_MSEC)
 #define PAIR_LEAD_THREAD_NS  (4 * NSEC_PER_MSEC) /* each of the first PAIR_LEAD_FEW */
-#define PAIR_LEAD_MORE_NS    (500 * NSEC_PER_USEC)
+#define PAIR_LEAD_MORE_NS    NSEC_PER_MSEC
 #define PAIR_LEAD_STREAM_NS  (50 * NSEC_PER_USEC)
 #define PAIR_LEAD_FEW	     250
 #define PAIR_SETUP_STREAM_NS (2 * NSEC_PER_MSEC)
 #define PAIR_GRACE_NS	     (10 * NSEC_PER_SEC)
+#define PAIR_CLOCK_ROUNDS    40
+#define PAIR_CLOCK_NS	     NSEC_PER_SEC /* for all rounds with one worker, but the first */
 #define PAIR_STOP_NS	     NSEC_PER_SEC /* for a worker that was told to stop */
 
 enum pair_side { PAIR_CLIENT, PAIR_SERVER };
+enum pair_when { PAIR_BEFORE, PAIR_AFTER };
 static const char *const pair_names[] = {"client", "server"};
 static const char *const pair_roles[] = {"the client's worker", "the server's worker"};
 
@@ -42,10 +51,16 @@ struct pair {
 	const struct engine_hooks *hooks; /* may be NULL */
 	struct control ctl[2];
 	json_t *ready[2], *connected, *result[2]; /* owned */
+	json_t *intervals[2];			  /* arrays of those that came; owned */
 	bool ended[2];				  /* sent its result or error */
 	bool told[2];				  /* its totals went to the other one */
 	bool stopping;				  /* both have been told to end */
 	bool stopped;				  /* by the caller's stop_fd */
+	bool running;				  /* the start is known to both */
+	bool silent[2];				  /* no heartbeat for too long */
+	bool own_clocks, one_clock;
+	enum pair_when when; /* whose rounds are being made */
+	struct clock_offset clock[2][2];
 	struct err failure; /* what a worker said went wrong; kind 0: nothing */
 };
 
@@ -69,8 +84,9 @@ static void pair_keep(json_t **place, json_t *m)
 	*place = json_incref(m);
 }
 
-static void pair_interval(struct pair *p, enum pair_side side, const json_t *m)
+static void pair_interval(struct pair *p, enum pair_side side, json_t *m)
 {
+	json_array_append(p->intervals[side], m);
 	bool headline = engines_get(p->spec->test)->headline_client == (side == PAIR_CLIENT);
 	if (headline && p->hooks && p->hooks->on_interval)
 		p->hooks->on_interval(p->hooks->arg, m);
@@ -101,6 +117,12 @@ static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct er
 	return pair_sent(p, side, json_object_get(m, "sent"), err);
 }
 
+static void pair_clock_answer(struct pair *p, enum pair_side side, const json_t *m)
+{
+	clock_offset_add(&p->clock[side][p->when], result_integer(m, "at_ns"),
+			 result_integer(m, "now_ns"), clock_now_ns());
+}
+
 static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct err *err)
 {
 	const char *type = control_type(m);
@@ -110,6 +132,8 @@ static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct e
 		pair_keep(&p->connected, m);
 	else if (str_eq(type, "interval"))
 		pair_interval(p, side, m);
+	else if (str_eq(type, "clock"))
+		pair_clock_answer(p, side, m);
 	else if (str_eq(type, "sent"))
 		return pair_sent(p, side, json_object_get(m, "packets"), err);
 	else if (str_eq(type, "result"))
@@ -143,12 +167,28 @@ static void pair_stop(struct pair *p)
 			control_send(&p->ctl[side], json_pack("{s:s}", "type", "stop"), &ignored);
 }
 
+/* Heartbeats, and who should have sent one; `heard[side]`: that one has just been heard. */
+static int pair_beat(struct pair *p, const bool heard[2], struct err *err)
+{
+	for (int side = 0; side < 2; side++) {
+		if (p->ended[side])
+			continue;
+		if (p->running && !heard[side] && control_silent(&p->ctl[side], CONTROL_SILENCE_NS))
+			p->silent[side] = true;
+		int r = control_beat(&p->ctl[side], err);
+		if (r)
+			return err_wrap(err, "%s", pair_roles[side]);
+	}
+	return 0;
+}
+
 /* Waits for a message of either, at most until the deadline. -ETIMEDOUT sets no text. */
 static int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
 {
 	int64_t left = deadline_ns - clock_now_ns();
 	if (left <= 0)
 		return -ETIMEDOUT;
+	left = left < CONTROL_BEAT_NS ? left : CONTROL_BEAT_NS;
 	int stop_fd = p->hooks && p->hooks->stop_fd > 0 && !p->stopping ? p->hooks->stop_fd : -1;
 	struct pollfd fds[3] = {{.fd = stop_fd, .events = POLLIN}};
 	for (int side = 0; side < 2; side++)
@@ -158,10 +198,13 @@ static int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
 	int n = ppoll(fds, 3, &ts, NULL);
 	if (n < 0 && errno != EINTR)
 		return err_sys(err, errno, "waiting for the workers");
+	bool heard[2] = {n > 0 && fds[1].revents, n > 0 && fds[2].revents};
 	int r = 0;
-	for (int side = 0; n > 0 && side < 2 && !r; side++)
-		if (fds[1 + side].revents)
+	for (int side = 0; side < 2 && !r; side++)
+		if (heard[side])
 			r = pair_hear(p, (enum pair_side)side, err);
+	if (!r)
+		r = pair_beat(p, heard, err);
 	if (!r && n > 0 && fds[0].revents) {
 		p->stopping = p->stopped = true;
 		pair_stop(p);
@@ -169,17 +212,25 @@ static int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
 	return r;
 }
 
-/* A worker whose channel ended before its last message has died. */
+/* A worker whose channel ended, or fell silent, before its last message has died. */
 static bool pair_dead(const struct pair *p, int side)
 {
-	return p->ctl[side].eof && !p->ended[side];
+	return (p->ctl[side].eof || p->silent[side]) && !p->ended[side];
+}
+
+static int pair_death(const struct pair *p, int side, struct err *err)
+{
+	if (p->ctl[side].eof)
+		return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+	return err_fail(err, EPIPE, "%s has not been heard for %lld s", pair_roles[side],
+			(long long)(CONTROL_SILENCE_NS / NSEC_PER_SEC));
 }
 
 static int pair_trouble(const struct pair *p, struct err *err)
 {
 	for (int side = 0; side < 2; side++)
 		if (pair_dead(p, side))
-			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+			return pair_death(p, side, err);
 	for (int side = 0; side < 2 && p->stopped; side++)
 		if (p->ended[side] && !p->result[side])
 			return err_fail(err, ECANCELED, "told to stop");
@@ -235,7 +286,8 @@ static int pair_specify(struct pair *p, const struct ip *server, struct err *err
 		json_t *protocol =
 		    json_pack("{s:s,s:i,s:s,s:I,s:s,s:s}", "type", "spec", "version", 1, "role",
 			      pair_names[side], "session", (json_int_t)session, "family",
-			      server->family == AF_INET6 ? "ipv6" : "ipv4", "clock", "shared");
+			      server->family == AF_INET6 ? "ipv6" : "ipv4", "clock",
+			      p->own_clocks ? "own" : "shared");
 		json_object_update(m, protocol);
 		json_decref(protocol);
 		int r = control_send(&p->ctl[side], m, err);
@@ -270,10 +322,13 @@ static int pair_start(struct pair *p, int64_t at, struct err *err)
 {
 	json_int_t size = result_integer(p->connected, "size");
 	for (int side = 0; side < 2; side++) {
-		int r = control_send(&p->ctl[side],
-				     json_pack("{s:s,s:I,s:I}", "type", "start", "at_ns",
-					       (json_int_t)at, "size", size),
-				     err);
+		int64_t ahead = p->clock[side][PAIR_BEFORE].ahead_ns;
+		int64_t other = p->clock[!side][PAIR_BEFORE].ahead_ns;
+		json_t *m = json_pack("{s:s,s:I,s:I}", "type", "start", "at_ns",
+				      (json_int_t)(at + ahead), "size", size);
+		if (p->own_clocks)
+			json_object_set_new(m, "peer_ahead_ns", json_integer(other - ahead));
+		int r = control_send(&p->ctl[side], m, err);
 		if (r)
 			return err_wrap(err, "%s", pair_roles[side]);
 	}
@@ -300,11 +355,14 @@ static int pair_collect(struct pair *p, int64_t start, struct err *err)
 	p->stopping = true;
 	pair_stop(p);
 	struct err second = ERR_INIT;
-	if (pair_until(p, pair_have_results, clock_now_ns() + 2 * PAIR_STOP_NS, "the result",
-		       &second))
-		return r;
-	*err = ERR_INIT;
-	return 0;
+	pair_until(p, pair_have_results, clock_now_ns() + 2 * PAIR_STOP_NS, "the result", &second);
+	return r;
+}
+
+/* Nothing more will come of it. */
+static bool pair_gone(const struct pair *p, int side)
+{
+	return p->ctl[side].eof || p->silent[side] || p->result[side];
 }
 
 /* After a failure: both are told to stop, and whoever turns out to have died is named. */
@@ -315,23 +373,57 @@ static int pair_abort(struct pair *p, struct err *err)
 	bool dead[2] = {pair_dead(p, PAIR_CLIENT), pair_dead(p, PAIR_SERVER)};
 	p->stopping = true;
 	pair_stop(p);
-	while (!p->ctl[PAIR_CLIENT].eof || !p->ctl[PAIR_SERVER].eof)
+	while (!pair_gone(p, PAIR_CLIENT) || !pair_gone(p, PAIR_SERVER))
 		if (pair_poll(p, deadline, &ignored))
 			break;
-	if (p->stopped)
+	if (p->stopped && !p->running)
 		return err_fail(err, ECANCELED, "stopped before there was a result");
 	for (int side = 0; side < 2; side++)
 		if (pair_dead(p, side) && !dead[side] && !dead[!side])
-			return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
+			return pair_death(p, side, err);
 	return -err->code;
 }
 
+static bool pair_clock_round(const struct pair *p)
+{
+	return p->clock[PAIR_CLIENT][p->when].rounds == p->clock[PAIR_SERVER][p->when].rounds;
+}
+
+static int pair_clock_ask(struct pair *p, enum pair_side side, struct err *err)
+{
+	return control_send(
+	    &p->ctl[side],
+	    json_pack("{s:s,s:I}", "type", "clock", "at_ns", (json_int_t)clock_now_ns()), err);
+}
+
+/* Round trips with both, one after the other: each waits for its answer, so none queues behind
+ * another. */
+static int pair_clocks(struct pair *p, enum pair_when when, struct err *err)
+{
+	int64_t begin = clock_now_ns();
+	p->when = when;
+	for (int i = 0; i < PAIR_CLOCK_ROUNDS; i++) {
+		if (i && clock_now_ns() - begin > 2 * PAIR_CLOCK_NS)
+			break;
+		int r = 0;
+		for (int side = 0; side < 2 && !r; side++) {
+			r = pair_clock_ask(p, (enum pair_side)side, err);
+			if (!r && side == PAIR_SERVER)
+				r = pair_until(p, pair_clock_round, begin + 5 * PAIR_CLOCK_NS,
+					       "comparing clocks", err);
+		}
+		if (r)
+			return r;
+	}
+	return 0;
+}
 static void pair_done(struct pair *p)
 {
 	for (int side = 0; side < 2; side++) {
 		control_done(&p->ctl[side]);
 		json_decref(p->ready[side]);
 		json_decref(p->result[side]);
+		json_decref(p->intervals[side]);
 	}
 	json_decref(p->connected);
 }
@@ -348,35 +440,137 @@ static int64_t pair_lead(const struct engine_spec *s)
 	return lead + few * PAIR_LEAD_THREAD_NS + (streams - few) * PAIR_LEAD_MORE_NS;
 }
 
+/* Two workers whose clocks may differ: unless they are the same after all, they are compared. */
+static int pair_compare(struct pair *p, struct err *err)
+{
+	const char *ours = json_string_value(json_object_get(p->ready[PAIR_CLIENT], "clock_id"));
+	const char *theirs = json_string_value(json_object_get(p->ready[PAIR_SERVER], "clock_id"));
+	p->one_clock = ours && theirs && *ours && str_eq(ours, theirs);
+	for (int side = 0; side < 2 && (!p->own_clocks || p->one_clock); side++)
+		p->clock[side][PAIR_BEFORE] = (struct clock_offset){0};
+	return p->own_clocks && !p->one_clock ? pair_clocks(p, PAIR_BEFORE, err) : 0;
+}
+
+/* NAN: not known, as the run did not come to its end. */
+static double pair_clock_error(const struct pair *p)
+{
+	int64_t sum = 0;
+	if (!p->own_clocks || p->one_clock)
+		return 0;
+	for (int side = 0; side < 2; side++) {
+		int64_t one = clock_offset_error_ns(&p->clock[side][PAIR_BEFORE],
+						    &p->clock[side][PAIR_AFTER]);
+		if (one == INT64_MAX)
+			return NAN;
+		sum += one;
+	}
+	return (double)sum;
+}
+
+static int pair_begin(struct pair *p, int64_t *start, struct err *err)
+{
+	*start = clock_now_ns() + pair_lead(p->spec);
+	if (p->hooks && p->hooks->start)
+		*start = p->hooks->start(p->hooks->arg, *start);
+	if (*start < 0)
+		return err_fail(err, (int)-*start, "the common start was given up");
+	int r = pair_start(p, *start, err);
+	p->running = !r;
+	if (!r && p->hooks && p->hooks->on_start)
+		p->hooks->on_start(p->hooks->arg, *start + p->spec->warmup_ns);
+	return r;
+}
+
+/* The drift, and the workers may go. Neither is worth the result. */
+static void pair_end(struct pair *p)
+{
+	struct err ignored = ERR_INIT;
+	if (!p->own_clocks)
+		return;
+	p->ended[PAIR_CLIENT] = p->ended[PAIR_SERVER] = false;
+	if (!p->one_clock)
+		pair_clocks(p, PAIR_AFTER, &ignored);
+	for (int side = 0; side < 2; side++) {
+		p->ended[side] = true;
+		control_send(&p->ctl[side], json_pack("{s:s}", "type", "end"), &ignored);
+	}
+}
+
 static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 {
+	int64_t start;
 	int r = pair_specify(p, server, err);
 	if (!r)
 		r = pair_connect(p, server, err);
-	if (r)
-		return r;
-	int64_t start = clock_now_ns() + pair_lead(p->spec);
-	r = pair_start(p, start, err);
-	if (!r && p->hooks && p->hooks->on_start)
-		p->hooks->on_start(p->hooks->arg, start + p->spec->warmup_ns);
-	return r ? r : pair_collect(p, start, err);
+	if (!r)
+		r = pair_compare(p, err);
+	if (!r)
+		r = pair_begin(p, &start, err);
+	if (!r)
+		r = pair_collect(p, start, err);
+	if (!r)
+		pair_end(p);
+	return r ? pair_abort(p, err) : 0;
+}
+
+/* Is anything known of what was measured? */
+static bool pair_knows(const struct pair *p)
+{
+	for (int side = 0; side < 2; side++)
+		if (json_array_size(p->intervals[side]) ||
+		    result_integer(p->result[side], "window_ns") > 0)
+			return true;
+	return false;
+}
+
+static void pair_reason(const struct pair *p, const struct err *why, struct engine_result *out)
+{
+	const char *text = why->text;
+	for (int side = 0; side < 2 && !*text; side++) {
+		const char *own = json_string_value(json_object_get(p->result[side], "invalid"));
+		text = own ? own : text;
+	}
+	if (!*text && p->stopped && out->partial)
+		text = "stopped before its end";
+	if (*text)
+		out->partial = true;
+	snprintf(out->invalid, sizeof(out->invalid), "%.199s", text);
+}
+
+static void pair_merge(struct pair *p, const struct err *why, struct engine_result *out)
+{
+	const struct engine_def *def = engines_get(p->spec->test);
+	enum pair_side headline = def->headline_client ? PAIR_CLIENT : PAIR_SERVER;
+	bool have = p->result[headline];
+	for (int side = 0; side < 2; side++)
+		if (!p->result[side])
+			p->result[side] = partial_result(pair_names[side], p->intervals[side],
+							 result_integer(p->connected, "size"));
+	result_merge(p->spec, p->result[PAIR_CLIENT], p->result[PAIR_SERVER],
+		     json_incref(json_object_get(p->connected, "flow")), out);
+	out->clock_error_ns = pair_clock_error(p);
+	if (!have)
+		out->loss = NAN; /* who counted what came is gone */
+	pair_reason(p, why, out);
 }
 
 int engine_pair(const struct engine_spec *s, const struct ip *server,
 		const struct engine_ends *ends, const struct engine_hooks *hooks,
 		struct engine_result *out, struct err *err)
 {
-	struct pair p = {.spec = s, .hooks = hooks};
+	struct pair p = {.spec = s, .hooks = hooks, .own_clocks = hooks && hooks->own_clocks};
 	*err = ERR_INIT;
+	for (int side = 0; side < 2; side++) {
+		p.intervals[side] = json_array();
+		p.clock[side][PAIR_BEFORE] = p.clock[side][PAIR_AFTER] = CLOCK_OFFSET_UNKNOWN;
+	}
 	control_init(&p.ctl[PAIR_CLIENT], ends->client_out, ends->client_in);
 	control_init(&p.ctl[PAIR_SERVER], ends->server_out, ends->server_in);
 	int r = pair_run(&p, server, err);
-	if (r) {
-		r = pair_abort(&p, err);
-	} else {
-		json_t *flows = json_object_get(p.connected, "flow");
-		result_merge(s, p.result[PAIR_CLIENT], p.result[PAIR_SERVER], json_incref(flows),
-			     out);
+	if (!r || (p.running && pair_knows(&p))) {
+		pair_merge(&p, err, out);
+		*err = ERR_INIT;
+		r = 0;
 	}
 	pair_done(&p);
 	return r;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -27,7 +28,12 @@
 #define RUN_TICK_NS   (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
 #define RUN_GRACE_NS  (10 * NSEC_PER_SEC)
 #define RUN_EXCUSE_NS (900 * NSEC_PER_MSEC) /* a busy machine tells the two ends far apart */
-#define RUN_SLOWEST   1000000 /* bit/s that an open-ended transfer is given time for */
+#define RUN_STALL_NS                                                                               \
+	(5 * NSEC_PER_SEC)		 /* an open-ended transfer that moves nothing for so long  \
+					  */
+#define RUN_SILENT_NS (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
+#define RUN_GAPS      20		 /* … or this many times the mean gap */
+#define RUN_SLOWEST   1000000		 /* bit/s that an open-ended transfer is given time for */
 #define RUN_STACK     (256 << 10)
 
 void run_fail(struct stream *s, int code, const char *what)
@@ -94,9 +100,13 @@ static int run_start(struct worker *w, struct err *err)
 		struct crew *c = &w->crews[i];
 		r = pthread_create(&c->thread, &attr, run_thread, c);
 		c->running = !r;
+		if (r)
+			err_sys(err, r, "starting %d threads", w->n_crews);
+		else
+			r = worker_beat(w, true, err);
 	}
 	pthread_attr_destroy(&attr);
-	return r ? err_sys(err, r, "starting %d threads", w->n_crews) : 0;
+	return r ? -err->code : 0;
 }
 
 /*
@@ -131,7 +141,9 @@ static void run_over(struct worker *w)
 
 static void run_join(struct worker *w)
 {
+	struct err ignored = ERR_INIT;
 	for (int i = 0; i < w->n_crews; i++) {
+		worker_beat(w, true, &ignored);
 		if (w->crews[i].running)
 			pthread_join(w->crews[i].thread, NULL);
 		w->crews[i].running = false;
@@ -223,6 +235,64 @@ static int64_t run_next(const struct worker *w, int64_t now)
 	return !w->def->open_end && !worker_over(w) ? over : run_deadline(w);
 }
 
+/* All that was counted until now, of the streams whose count says that something came. */
+static double run_heard(const struct worker *w, int64_t *last_ns)
+{
+	double units = 0;
+	*last_ns = 0;
+	for (int i = 0; i < w->n_streams; i++) {
+		const struct window_track *t = &w->streams[i].track;
+		if (stream_sends(&w->streams[i]) && w->def->unit != UNIT_TRANSACTIONS)
+			continue;
+		units += (double)atomic_load_explicit(&t->units, memory_order_relaxed);
+		*last_ns = t->last_ns > *last_ns ? t->last_ns : *last_ns;
+	}
+	return units;
+}
+
+/* An open end has no time at which it is over: on a path that was cut it would wait for very long.
+ */
+static void run_stalled(struct worker *w, int64_t now)
+{
+	int64_t last;
+	if (!worker_receives(w))
+		return;
+	double units = run_heard(w, &last);
+	if (units != w->moved || now < w->win.begin_ns || !w->moved_ns) {
+		w->moved = units;
+		w->moved_ns = now;
+	}
+	if (now - w->moved_ns < RUN_STALL_NS)
+		return;
+	snprintf(w->invalid, sizeof(w->invalid),
+		 "nothing came for %lld s: the path was cut, or the other end stood still",
+		 (long long)(RUN_STALL_NS / NSEC_PER_SEC));
+	w->partial = true;
+	run_over(w);
+}
+
+/* Where data came and then no more, long before the end of the window, its figures are none of a
+ * whole window. Datagrams that never came are a loss: that is a result. */
+static void run_silence(struct worker *w)
+{
+	int64_t last, window = w->win.end_ns - w->win.begin_ns;
+	if (w->def->open_end || w->partial || w->invalid[0] ||
+	    (!w->def->stream && w->def->unit != UNIT_TRANSACTIONS))
+		return;
+	if (!worker_receives(w) && w->def->unit != UNIT_TRANSACTIONS)
+		return;
+	double units = run_heard(w, &last);
+	if (!units && w->def->datagram)
+		return;
+	double gaps = w->def->unit == UNIT_BYTES ? 0 : RUN_GAPS * (double)window / (units + 1);
+	double silent = (double)(w->win.end_ns - last);
+	if (silent >= RUN_SILENT_NS && silent >= gaps)
+		snprintf(w->invalid, sizeof(w->invalid),
+			 "nothing came in the last %.1f s of the window: the path was cut, or the "
+			 "other end stood still",
+			 silent / NSEC_PER_SEC);
+}
+
 static int run_clock(struct worker *w, int64_t now, struct err *err)
 {
 	int r = run_edges(w, now, err);
@@ -230,6 +300,8 @@ static int run_clock(struct worker *w, int64_t now, struct err *err)
 		return r;
 	if (now >= run_deadline(w))
 		return err_fail(err, ETIMEDOUT, "the streams did not end in time");
+	if (w->def->open_end)
+		run_stalled(w, now);
 	if (w->def->open_end || now < w->win.end_ns + w->def->linger_ns)
 		return 0;
 	if (!run_settles(w) || w->def->settled(w, now))
@@ -242,6 +314,8 @@ static int run_wait(struct worker *w, struct err *err)
 {
 	int64_t now = clock_now_ns(), next = run_next(w, now), left = next - now;
 	struct timespec ts = {0};
+	if (left > CONTROL_BEAT_NS)
+		left = CONTROL_BEAT_NS;
 	if (left > 0)
 		ts = (struct timespec){left / NSEC_PER_SEC, left % NSEC_PER_SEC};
 	struct pollfd fds[2] = {{.fd = w->ctl.in, .events = POLLIN},
@@ -252,7 +326,9 @@ static int run_wait(struct worker *w, struct err *err)
 	uint64_t ended = 0;
 	if (n > 0 && fds[1].revents && read(w->done_fd, &ended, sizeof(ended)) > 0)
 		w->ended += (int)ended;
-	if (n > 0 && fds[0].revents)
+	bool control = n > 0 && fds[0].revents;
+	r = worker_beat(w, control, err);
+	if (!r && control)
 		r = run_control(w, err);
 	if (!r && ended && worker_sends(w))
 		r = run_tell(w, err);
@@ -304,7 +380,7 @@ static int run_watch(struct worker *w, struct err *err)
 	return 0;
 }
 
-static void run_prepare(struct worker *w)
+static int run_prepare(struct worker *w, struct err *err)
 {
 	for (int i = 0; i < w->n_crews; i++)
 		w->sending += run_sends(&w->crews[i]);
@@ -314,7 +390,15 @@ static void run_prepare(struct worker *w)
 		window_track_init(&s->track, &w->win, w->def->max_gap_ns[stream_sends(s)]);
 		if (w->def->prepare)
 			w->def->prepare(s);
+		int r = worker_beat(w, true, err);
+		if (r)
+			return r;
 	}
+	if (clock_now_ns() > w->win.begin_ns)
+		return err_fail(err, ETIME,
+				"preparing %d streams took until after the window began",
+				w->n_streams);
+	return 0;
 }
 
 /* When the count ended, of a run without a fixed end or that was stopped before it. */
@@ -333,12 +417,10 @@ int run_streams(struct worker *w, struct err *err)
 	w->over_fd = eventfd(0, EFD_CLOEXEC);
 	if (w->done_fd < 0 || w->over_fd < 0)
 		return err_sys(err, errno, "eventfd");
-	run_prepare(w);
-	if (clock_now_ns() > w->win.begin_ns)
-		return err_fail(err, ETIME,
-				"preparing %d streams took until after the window began",
-				w->n_streams);
-	int r = run_start(w, err);
+	int r = run_prepare(w, err);
+	if (r)
+		return r;
+	r = run_start(w, err);
 	run_short_turns();
 	if (!r)
 		r = run_watch(w, err);
@@ -357,5 +439,6 @@ int run_streams(struct worker *w, struct err *err)
 		w->stopped_ns = run_last(w);
 		sample_worker(w, 1, &w->end);
 	}
+	run_silence(w);
 	return 0;
 }

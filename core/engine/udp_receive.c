@@ -88,12 +88,13 @@ static int64_t udp_receive_drops_before(const struct udp_receiver *r, int64_t dr
 	return drops - (since < (int64_t)number ? since : (int64_t)number);
 }
 
-static void udp_receive_measured(struct udp_receiver *r, const struct packet *p, int64_t now)
+static void udp_receive_measured(const struct worker *w, struct udp_receiver *r,
+				 const struct packet *p, int64_t now)
 {
 	atomic_store_explicit(&r->measured, r->seq[PHASE_MEASURE].unique, memory_order_relaxed);
-	if (!p->sent_ns)
+	if (!p->sent_ns || !worker_comparable(w))
 		return;
-	int64_t delay = now > p->sent_ns ? now - p->sent_ns : 0;
+	int64_t sent = p->sent_ns - w->peer_ahead_ns, delay = now > sent ? now - sent : 0;
 	hist_add(r->delay, delay);
 	if (delay > atomic_load_explicit(&r->longest_ns, memory_order_relaxed))
 		atomic_store_explicit(&r->longest_ns, delay, memory_order_relaxed);
@@ -112,7 +113,7 @@ static int udp_receive_datagram(struct stream *s, const struct packet *p, int64_
 	if (!seq_add(&r->seq[p->phase], p->number))
 		return 0;
 	if (p->phase == PHASE_MEASURE)
-		udp_receive_measured(r, p, now);
+		udp_receive_measured(s->w, r, p, now);
 	return 1;
 }
 

@@ -23,17 +23,29 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 
-#define WORKER_FILES   16		    /* descriptors besides the streams' */
-#define WORKER_EDGES   (INT64_C(1) << 26)   /* of all streams: 512 MiB of counts */
-#define WORKER_IDLE_NS (600 * NSEC_PER_SEC) /* without a start, a forgotten worker ends itself */
+#define WORKER_FILES 16			/* descriptors besides the streams' */
+#define WORKER_EDGES (INT64_C(1) << 26) /* of all streams: 512 MiB of counts */
+/* Before the start the driver may be busy: it waits for others, installs counters. */
+#define WORKER_PATIENCE_NS (30 * NSEC_PER_SEC)
+#define WORKER_LINGER_NS   (3 * NSEC_PER_SEC)
+#define WORKER_IDLE_NS	   (600 * NSEC_PER_SEC) /* without a start, a forgotten worker ends itself */
 
 static int worker_timeout_ms(int64_t deadline_ns)
 {
 	int64_t left = deadline_ns - clock_now_ns();
 	if (left <= 0)
 		return 0;
-	left = (left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
-	return left > 60000 ? 60000 : (int)left;
+	left = left < CONTROL_BEAT_NS ? left : CONTROL_BEAT_NS;
+	return (int)((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+}
+
+int worker_beat(struct worker *w, bool heard, struct err *err)
+{
+	int64_t limit = w->started ? CONTROL_SILENCE_NS : WORKER_PATIENCE_NS;
+	if (!heard && control_silent(&w->ctl, limit))
+		return err_fail(err, ECANCELED, "nothing came over the control channel for %lld s",
+				(long long)(limit / NSEC_PER_SEC));
+	return control_beat(&w->ctl, err);
 }
 
 /* Reads control; its end, or any message (only "stop" can come), cancels what is being waited for.
@@ -61,11 +73,12 @@ int worker_wait(struct worker *w, int fd, short events, int64_t deadline_ns, str
 		int n = poll(fds, 2, worker_timeout_ms(deadline_ns));
 		if (n < 0 && errno != EINTR)
 			return err_sys(err, errno, "waiting for a socket");
-		if (n > 0 && fds[1].revents) {
-			int r = worker_interrupted(w, err);
-			if (r)
-				return r;
-		}
+		bool control = n > 0 && fds[1].revents;
+		int r = worker_beat(w, control, err);
+		if (!r && control)
+			r = worker_interrupted(w, err);
+		if (r)
+			return r;
 		if (n > 0 && fds[0].revents)
 			return 0;
 		if (n <= 0 && clock_now_ns() >= deadline_ns)
@@ -82,7 +95,9 @@ static int worker_poll(struct worker *w, int64_t deadline_ns, struct err *err)
 	bool control = r > 0 && fds[0].revents, knocks = r > 0 && fds[1].revents;
 	if (r < 0 && errno != EINTR)
 		return err_sys(err, errno, "waiting for messages");
-	r = knocks ? setup_attach(w, err) : 0;
+	r = worker_beat(w, control, err);
+	if (!r && knocks)
+		r = setup_attach(w, err);
 	if (!r && control)
 		r = control_fill(&w->ctl, err);
 	return r;
@@ -122,9 +137,8 @@ static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
 		return err_input(err, "version: this program speaks version 1");
 	if (!str_eq(role, "server") && !str_eq(role, "client"))
 		return err_input(err, "role: must be 'server' or 'client'");
-	if (clock && !str_eq(clock, "shared"))
-		return err_input(err,
-				 "clock: only 'shared' is possible: both workers on one machine");
+	if (clock && !str_eq(clock, "shared") && !str_eq(clock, "own"))
+		return err_input(err, "clock: must be 'shared' or 'own'");
 	if (family && !str_eq(family, "ipv4") && !str_eq(family, "ipv6"))
 		return err_input(err, "family: must be 'ipv4' or 'ipv6'");
 	if (session && (!json_is_integer(session) || json_integer_value(session) < 0 ||
@@ -132,6 +146,7 @@ static int worker_protocol(struct worker *w, const json_t *m, struct err *err)
 		return err_input(err, "session: must be a whole number from 0 to 4294967295");
 	w->server = str_eq(role, "server");
 	w->family = str_eq(family, "ipv6") ? AF_INET6 : AF_INET;
+	w->own_clock = clock && str_eq(clock, "own");
 	w->session = (uint32_t)json_integer_value(session);
 	return 0;
 }
@@ -193,6 +208,29 @@ static int worker_raise_files(const struct worker *w, struct err *err)
 			w->n_streams, need, (long long)files.rlim_cur);
 }
 
+/* The same text: the same CLOCK_MONOTONIC. Of this boot of this machine, and in the same time
+ * namespace, time_namespaces(7). "": not known. */
+static void worker_clock_id(char *id, size_t size)
+{
+	char boot[64] = "", ns[48] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	bool known = f && fscanf(f, "%63s", boot) == 1;
+	if (f)
+		fclose(f);
+	if (readlink("/proc/self/ns/time", ns, sizeof(ns) - 1) < 0)
+		ns[0] = '\0'; /* before Linux 5.6 there is one only */
+	snprintf(id, size, "%s%s", known ? boot : "", known ? ns : "");
+}
+
+/* When is it here? */
+static int worker_tell_time(struct worker *w, const json_t *m, struct err *err)
+{
+	json_t *answer =
+	    json_pack("{s:s,s:I}", "type", "clock", "now_ns", (json_int_t)clock_now_ns());
+	json_object_set(answer, "at_ns", json_object_get(m, "at_ns"));
+	return control_send(&w->ctl, answer, err);
+}
+
 static int worker_specified(struct worker *w, struct err *err)
 {
 	int r;
@@ -215,7 +253,10 @@ static int worker_specified(struct worker *w, struct err *err)
 	if (r)
 		return r;
 	worker_crews(w);
-	json_t *ready = json_pack("{s:s}", "type", "ready");
+	char id[128];
+	worker_clock_id(id, sizeof(id));
+	json_t *ready =
+	    json_pack("{s:s,s:s,s:s}", "type", "ready", "clock_id", id, "program", VPCLAB_VERSION);
 	if (w->server && (r = setup_server(w, ready, err))) {
 		json_decref(ready);
 		return r;
@@ -267,6 +308,11 @@ static int worker_start_read(struct worker *w, const json_t *m, int64_t *at, str
 	if (*at < 0 || *at > last)
 		return err_input(err, "start: at_ns: %lld is not within 0 to %lld (now is %lld)",
 				 (long long)*at, (long long)last, (long long)now);
+	const json_t *ahead = json_object_get(m, "peer_ahead_ns");
+	if (ahead && !json_is_integer(ahead))
+		return err_input(err, "start: peer_ahead_ns: must be a whole number");
+	w->clock_known = ahead;
+	w->peer_ahead_ns = json_integer_value(ahead);
 	if (size && engine_spec_change(&w->spec, "size", size, err))
 		return err_wrap(err, "start");
 	if (!w->spec.size && w->def->unit == UNIT_PACKETS)
@@ -308,6 +354,7 @@ static int worker_start(struct worker *w, const json_t *m, struct err *err)
 	if (!w->server && !w->peer_len)
 		return err_input(err, "start: the client was not told to connect");
 	setup_shut(w);
+	w->started = true;
 	return 0;
 }
 
@@ -325,6 +372,8 @@ static int worker_prepare(struct worker *w, struct err *err)
 			r = worker_start(w, m, err);
 		else if (str_eq(control_type(m), "connect"))
 			r = worker_connect(w, m, err);
+		else if (str_eq(control_type(m), "clock"))
+			r = worker_tell_time(w, m, err);
 		else
 			r = err_fail(err, ECANCELED, "'%s' before the start", control_type(m));
 		json_decref(m);
@@ -347,6 +396,21 @@ static int64_t worker_memory(void)
 	return kib << 10;
 }
 
+/* The driver wants to know how far the clocks drifted. All is said: however it ends, it is well. */
+static int worker_linger(struct worker *w, struct err *err)
+{
+	int r = 0;
+	for (bool end = false; !end && !r;) {
+		json_t *m = worker_message(w, clock_now_ns() + WORKER_LINGER_NS, &r, err);
+		end = !m || str_eq(control_type(m), "end");
+		if (m && str_eq(control_type(m), "clock"))
+			r = worker_tell_time(w, m, err);
+		json_decref(m);
+	}
+	*err = ERR_INIT;
+	return 0;
+}
+
 static int worker_run(struct worker *w, struct err *err)
 {
 	int r = worker_specified(w, err);
@@ -358,7 +422,10 @@ static int worker_run(struct worker *w, struct err *err)
 		return r;
 	json_t *result = result_of_worker(w);
 	json_object_set_new(result, "memory_bytes", json_integer(worker_memory()));
-	return control_send(&w->ctl, result, err);
+	if (w->invalid[0])
+		json_object_set_new(result, "invalid", json_string(w->invalid));
+	r = control_send(&w->ctl, result, err);
+	return r || !w->own_clock ? r : worker_linger(w, err);
 }
 
 static void worker_tell(struct worker *w, const struct err *err)

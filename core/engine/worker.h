@@ -61,6 +61,10 @@ struct worker {
 	const struct engine_def *def;
 	bool server;
 	int family;
+	bool started;	       /* the start is known: from here on a silent driver is a dead one */
+	bool own_clock;	       /* the other worker's clock is another one */
+	bool clock_known;      /* … and how far it is ahead of ours */
+	int64_t peer_ahead_ns; /* the other's CLOCK_MONOTONIC minus ours; 0: they are one */
 	uint32_t session;
 	int listen_fd; /* TCP server, until all streams are there */
 	int knock_fd; /* server: epoll of the sockets where clients knock, until the start; or -1 */
@@ -83,6 +87,9 @@ struct worker {
 	atomic_bool failed; /* a stream has an error */
 	atomic_bool over;   /* threads: end now, errors are no errors any more */
 	bool partial;	    /* told to stop before the end */
+	char invalid[160];  /* why what was found is no valid result; "" = it is */
+	double moved;	    /* open end: the count when it last grew */
+	int64_t moved_ns;   /* … and when that was seen */
 	int64_t
 	    stopped_ns; /* when the count ended: window end, or earlier, or the end of the work */
 	struct worker_sample begin, end;
@@ -112,11 +119,22 @@ static inline bool worker_sends(const struct worker *w)
 	return w->def->way == WAY_BOTH || w->server == (w->def->way == WAY_BACK);
 }
 
+/* Can times that the other worker wrote be compared with ours? Then peer_ahead_ns is to be
+ * subtracted from them first. */
+static inline bool worker_comparable(const struct worker *w)
+{
+	return !w->own_clock || w->clock_known;
+}
+
 /* True when the stream's thread must end; cheap. */
 static inline bool worker_over(const struct worker *w)
 {
 	return atomic_load_explicit(&w->over, memory_order_relaxed);
 }
+
+/* Heartbeat to the driver, and is it there? Call it at least each second while nothing else is
+ * done; `heard`: poll() has just said that there is something to read. */
+int worker_beat(struct worker *w, bool heard, struct err *err);
 
 /*
  * Waits for `events` on fd until the deadline, and for the control channel: its end, or a "stop",

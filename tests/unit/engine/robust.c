@@ -44,6 +44,7 @@ static void check_stop(enum engine_test test)
 	if (r)
 		fail_msg("%s", run.err.text);
 	assert_true(run.result.partial);
+	assert_string_equal(run.result.invalid, "stopped before its end");
 	assert_true(run.result.goodput_bps > 0);
 	assert_in_range(run.result.client.window_ns, 1, 5 * NSEC_PER_SEC);
 	engine_result_done(&run.result);
@@ -58,7 +59,22 @@ static void stopped_early_is_partial(void **state)
 	}
 }
 
-/* Kills one worker at the first interval: an error that names it, soon, and the other one ends. */
+/* What is left of a measurement whose one worker did not come to its end: what the other one found,
+ * and the intervals of both. */
+static void check_rest(struct run *run, const char *why, bool client)
+{
+	const struct engine_result *r = &run->result;
+
+	assert_true(r->partial);
+	if (!strstr(r->invalid, client ? "the client's worker" : "the server's worker") ||
+	    !strstr(r->invalid, why))
+		fail_msg("%s", r->invalid);
+	assert_true(json_array_size(r->intervals) > 0);
+	assert_true(r->goodput_bps > 0);
+	engine_result_done(&run->result);
+}
+
+/* Kills one worker at the first interval: a result that names it, soon, and the other one ends. */
 static void check_death(enum engine_test test, bool client)
 {
 	struct run run;
@@ -67,12 +83,12 @@ static void check_death(enum engine_test test, bool client)
 	run.spec.duration_ns = 60 * NSEC_PER_SEC;
 	run.spec.file_size = INT64_C(1) << 40;
 	run.victim = client ? run.client.pid : run.server.pid;
-	assert_true(drive(&run) < 0);
+	run.signal = SIGKILL;
+	if (drive(&run))
+		fail_msg("%s", run.err.text);
 	assert_true(run.killed_ns > 0);
 	assert_true(run.ended_ns - run.killed_ns < 2 * NSEC_PER_SEC);
-	if (!strstr(run.err.text,
-		    client ? "the client's worker ended" : "the server's worker ended"))
-		fail_msg("%s", run.err.text);
+	check_rest(&run, "ended without a result", client);
 	/* The channels are still open here: the other one has ended by itself. */
 	struct worker_process *other = client ? &run.server : &run.client;
 	int status;
@@ -81,6 +97,61 @@ static void check_death(enum engine_test test, bool client)
 	assert_true(clock_now_ns() - run.killed_ns < 2 * NSEC_PER_SEC);
 	close(other->fd);
 	worker_end(client ? &run.client : &run.server);
+}
+
+/* One that stands still has an open channel: only its silence tells. */
+static void check_freeze(bool client)
+{
+	struct run run;
+
+	prepare(&run, TEST_TCP_STREAM);
+	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	run.victim = client ? run.client.pid : run.server.pid;
+	run.signal = SIGSTOP;
+	run.at_interval = 15; /* it has sent heartbeats by then */
+	if (drive(&run))
+		fail_msg("%s", run.err.text);
+	assert_true(run.ended_ns - run.killed_ns < 6 * NSEC_PER_SEC);
+	check_rest(&run, "has not been heard", client);
+	kill(run.victim, SIGKILL);
+	worker_end(&run.client);
+	worker_end(&run.server);
+}
+
+static void a_worker_that_stands_still(void **state)
+{
+	(void)state;
+	check_freeze(true);
+	check_freeze(false);
+}
+
+/* A worker whose driver stands still ends itself. */
+static void a_driver_that_stands_still(void **state)
+{
+	struct run run;
+
+	(void)state;
+	prepare(&run, TEST_TCP_STREAM);
+	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	pid_t driver = fork();
+	assert_true(driver >= 0);
+	if (!driver) {
+		run.victim = getpid();
+		run.signal = SIGSTOP;
+		run.at_interval = 15;
+		_exit(drive(&run) ? 1 : 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct worker_process *w = i ? &run.server : &run.client;
+		int status;
+
+		assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status));
+		close(w->fd);
+	}
+	assert_int_equal(waitpid(driver, NULL, WNOHANG), 0);
+	kill(driver, SIGKILL);
+	waitpid(driver, NULL, 0);
 }
 
 static void a_worker_that_dies(void **state)
@@ -171,7 +242,7 @@ static void a_worker_says_what_is_wrong(void **state)
 	     "unknown key 'strems'; did you mean 'streams'?"},
 	    {{"{\"type\":\"spec\",\"role\":\"boss\",\"test\":\"tcp_rr\"}\n"}, "role: must be"},
 	    {{"{\"type\":\"spec\",\"role\":\"client\",\"clock\":\"ptp\",\"test\":\"tcp_rr\"}\n"},
-	     "clock: only 'shared'"},
+	     "clock: must be"},
 	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"client_cpu\":1000}\n"},
 	     "client_cpu: CPU 1000 does not exist"},
 	    {{"{\"type\":\"spec\",\"role\":\"server\",\"test\":\"tcp_rr\",\"congestion\":\"x\"}\n"},
@@ -385,6 +456,8 @@ int main(void)
 	    cmocka_unit_test(every_udp_stream_has_its_own_port),
 	    cmocka_unit_test(stopped_early_is_partial),
 	    cmocka_unit_test(a_worker_that_dies),
+	    cmocka_unit_test(a_worker_that_stands_still),
+	    cmocka_unit_test(a_driver_that_stands_still),
 	    cmocka_unit_test(workers_end_with_their_channel),
 	    cmocka_unit_test(a_worker_says_what_is_wrong),
 	    cmocka_unit_test(a_start_is_not_believed),

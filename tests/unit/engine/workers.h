@@ -95,7 +95,8 @@ struct run {
 	struct err err;
 	int64_t ended_ns;
 	int flows, intervals;
-	pid_t victim; /* killed at the first interval */
+	pid_t victim; /* gets `signal` at interval `at_interval` (0: the first) */
+	int signal, at_interval;
 	int64_t killed_ns;
 	int stop_fd; /* written at the second interval */
 };
@@ -117,9 +118,9 @@ static inline void on_interval(void *arg, const json_t *interval)
 	run->intervals++;
 	if (run->stop_fd && run->intervals == 2) /* both sides are surely in the window by then */
 		eventfd_write(run->stop_fd, 1);
-	if (run->victim && !run->killed_ns) {
+	if (run->victim && !run->killed_ns && run->intervals >= run->at_interval) {
 		run->killed_ns = clock_now_ns();
-		kill(run->victim, SIGKILL);
+		kill(run->victim, run->signal ? run->signal : SIGKILL);
 	}
 }
 

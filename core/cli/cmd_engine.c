@@ -81,8 +81,9 @@ static int engine_specify(const struct call *call, struct engine_spec *spec, str
 	int ret = engine_read(&j, err);
 	if (ret)
 		return ret;
-	test_options_apply(&o->test, j);
-	ret = engine_spec_parse(j, spec, err);
+	ret = test_options_apply(&o->test, j, err);
+	if (!ret)
+		ret = engine_spec_parse(j, spec, err);
 	json_decref(j);
 	return ret;
 }

@@ -7,8 +7,30 @@
 #include "core/cli/test_options.h"
 
 #include "core/base/str.h"
+#include "core/harness/scripts.h"
 
-void test_options_apply(const struct test_options *o, json_t *spec)
+/* A duration on the command line is stronger than the script's. */
+static int apply_script(const struct test_options *o, json_t *spec, struct err *err)
+{
+	struct scripts s;
+	enum engine_test test;
+	const char *name = json_string_value(json_object_get(spec, "test"));
+
+	if (!o->script)
+		return o->variables.n ? err_input(err, "--var: needs --script") : 0;
+	if (!name || engine_test_parse(name, &test, err) || test != TEST_PAIRS)
+		return err_input(err, "--script: only the test pairs runs scripts");
+	int r = scripts_load(o->script, o->variables.v, o->variables.n, &s, err);
+	if (r)
+		return r;
+	json_object_set_new(spec, "script", json_string(s.json));
+	if (s.duration_ns && o->duration_ns < 0)
+		json_object_set_new(spec, "duration_ns", json_integer(s.duration_ns));
+	scripts_done(&s);
+	return 0;
+}
+
+int test_options_apply(const struct test_options *o, json_t *spec, struct err *err)
 {
 	const struct {
 		const char *key;
@@ -71,15 +93,17 @@ void test_options_apply(const struct test_options *o, json_t *spec)
 				    str_eq(o->no_delay, "on")	 ? json_true()
 				    : str_eq(o->no_delay, "off") ? json_false()
 								 : json_string(o->no_delay));
+	return apply_script(o, spec, err);
 }
 
 int test_options_specify(const struct test_options *o, const char *test, struct engine_spec *out,
 			 struct err *err)
 {
 	json_t *j = json_pack("{s:s}", "test", test);
+	int r = test_options_apply(o, j, err);
 
-	test_options_apply(o, j);
-	int r = engine_spec_parse(j, out, err);
+	if (!r)
+		r = engine_spec_parse(j, out, err);
 	json_decref(j);
 	return r;
 }

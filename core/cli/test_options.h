@@ -20,6 +20,8 @@ struct test_options { /* negative, false or NULL: not given */
 	int64_t client_cpu, server_cpu;
 	const char *no_delay, *io, *schedule, *close, *bind_device, *client_address, *group;
 	bool spin, discard, steady;
+	const char *script;
+	struct option_list variables; /* of the script */
 };
 
 #define TEST_OPTIONS_UNSET                                                                         \
@@ -99,10 +101,15 @@ struct test_options { /* negative, false or NULL: not given */
 	    TEST_OPTION("client-address", 0, OPT_STRING, "ADDRESS", "the client's own", type,      \
 			client_address),                                                           \
 	    TEST_OPTION("group", 0, OPT_STRING, "ADDRESS", "udp_multicast: the group", type,       \
-			group)
+			group),                                                                    \
+	    TEST_OPTION("script", 0, OPT_STRING, "SCRIPT",                                         \
+			"pairs: a file or a shipped script, see vpclab help scripts", type,        \
+			script),                                                                   \
+	    TEST_OPTION("var", 0, OPT_LIST, "NAME=VALUE",                                          \
+			"pairs: change a variable of the script", type, variables)
 
-/* Puts what was given into `spec` (a JSON object), over what is in it. */
-void test_options_apply(const struct test_options *o, json_t *spec);
+/* Puts what was given into `spec` (a JSON object), over what is in it; reads the script's file. */
+int test_options_apply(const struct test_options *o, json_t *spec, struct err *err);
 
 /* The specification of a test with these options. -EINVAL names the key. */
 int test_options_specify(const struct test_options *o, const char *test, struct engine_spec *out,

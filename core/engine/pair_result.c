@@ -78,10 +78,10 @@ static double rate_of(const struct sum *s)
 }
 
 /* Figures of one pair by the time of its records, of several by the time that has passed. */
-static void put_records(json_t *j, const struct sum *s)
+static void put_records(json_t *j, const struct sum *s, bool one)
 {
 	const struct pair_stats *t = &s->stats;
-	bool any = t->records, one = s->pairs == 1;
+	bool any = t->records;
 	double elapsed = (double)(t->last_ns - t->first_ns) / 1e9;
 	struct pair_range none = {NAN, NAN}, rate = one && any && !s->sent ? t->rate : none,
 			  tps = one && any ? t->tps : none, time = any ? t->time : none;
@@ -177,7 +177,7 @@ static json_t *pair_json(int pair, const struct script_group *g, const struct su
 		json_object_set_new(
 		    j, "why",
 		    json_string(s->code ? strerror(s->code) : "the server closed the connection"));
-	put_records(j, s);
+	put_records(j, s, true);
 	if (g->protocol != SCRIPT_TCP)
 		put_datagrams(j, s);
 	if (g->voip.codec)
@@ -242,7 +242,7 @@ static json_t *sum_json(const struct sum *s)
 	json_t *j =
 	    json_pack("{s:i,s:i,s:i,s:f}", "pairs", s->pairs, "complete", s->complete, "failed",
 		      s->failed, "elapsed_s", (double)(s->stats.last_ns - s->stats.first_ns) / 1e9);
-	put_records(j, s);
+	put_records(j, s, false);
 	if (s->sent)
 		put_datagrams(j, s);
 	return j;

@@ -36,7 +36,7 @@ static int read_rate(struct script_reader *r, const char *at, const json_t *map,
 		return 0;
 	if (r->g->voip.codec)
 		return script_fail(r, place, "rate: the codec has its own");
-	if (!script_text(j, text, sizeof(text)))
+	if (!script_text(script_resolve(r, j), text, sizeof(text)))
 		return script_fail(r, place, "rate: must be like 10mbit");
 	if (units_parse_rate(text, &rate, r->err))
 		return script_failed(r, place, "rate");

@@ -9,6 +9,7 @@
 #include "core/cli/data.h"
 #include "core/cli/language.h"
 #include "core/cli/print.h"
+#include "core/cli/scripts_help.h"
 
 static void print_overview(struct strbuf *out)
 {
@@ -29,7 +30,8 @@ static void print_overview(struct strbuf *out)
 	columns_done(&c);
 	strbuf_add(out,
 		   "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
-		   "vpclab help topology and vpclab help scenario list the keys of those files.\n"
+		   "vpclab help topology and vpclab help scenario list the keys of those files;\n"
+		   "vpclab help scripts says what pairs can do.\n"
 		   "Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
 }
 
@@ -46,6 +48,8 @@ static int help_run(const struct call *call, struct err *err)
 				       LANGUAGE_TEXT, &text, err);
 		if (r)
 			return r;
+	} else if (str_eq(call->argv[0], "scripts")) {
+		scripts_help(&text);
 	} else {
 		c = command_find(call->argv[0]);
 		if (!c)
@@ -59,7 +63,7 @@ static int help_run(const struct call *call, struct err *err)
 const struct command cmd_help = {
     .name = "help",
     .summary = "list the commands, or explain one, or the keys of a file",
-    .operands = "[COMMAND|topology|scenario]",
+    .operands = "[COMMAND|topology|scenario|scripts]",
     .max_operands = 1,
     .run = help_run,
 };

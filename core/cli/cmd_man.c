@@ -12,6 +12,7 @@
 #include "core/cli/language.h"
 #include "core/cli/options.h"
 #include "core/cli/print.h"
+#include "core/cli/scripts_help.h"
 
 static const char before_commands[] =
     ".TH VPCLAB 1 \"\" \"vpclab " VPCLAB_VERSION "\" \"User Commands\"\n"
@@ -192,6 +193,11 @@ static int man_run(const struct call *call, struct err *err)
 	r = language_print(DATA_SCENARIOS, LANGUAGE_MAN, &text, err);
 	if (r)
 		return r;
+	strbuf_add(&text, ".SH SCRIPTS OF PAIRS\n.nf\n");
+	autostr struct strbuf scripts = {0};
+	scripts_help(&scripts);
+	print_text_escaped(&text, strbuf_text(&scripts));
+	strbuf_add(&text, ".fi\n");
 	strbuf_add(&text, after_commands);
 	print_text(&text);
 	return EXIT_PASS;

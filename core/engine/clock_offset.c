@@ -7,7 +7,7 @@ void clock_offset_add(struct clock_offset *o, int64_t sent_ns, int64_t theirs_ns
 {
 	int64_t half = (received_ns - sent_ns + 1) / 2;
 	o->rounds++;
-	if (half < 0 || half >= o->bound_ns)
+	if (received_ns < sent_ns || half >= o->bound_ns)
 		return;
 	o->bound_ns = half;
 	o->ahead_ns = theirs_ns - (sent_ns + half);

@@ -39,6 +39,7 @@
 #define PAIR_GRACE_NS	     (10 * NSEC_PER_SEC)
 #define PAIR_CLOCK_ROUNDS    40
 #define PAIR_CLOCK_NS	     NSEC_PER_SEC /* for all rounds with one worker, but the first */
+#define PAIR_CLOCK_END_NS    (5 * NSEC_PER_SEC)
 #define PAIR_STOP_NS	     NSEC_PER_SEC /* for a worker that was told to stop */
 
 enum pair_side { PAIR_CLIENT, PAIR_SERVER };
@@ -59,7 +60,9 @@ struct pair {
 	bool running;				  /* the start is known to both */
 	bool silent[2];				  /* no heartbeat for too long */
 	bool own_clocks, one_clock;
-	enum pair_when when; /* whose rounds are being made */
+	enum pair_side asked; /* for the time; how often, and when */
+	int rounds;
+	enum pair_when when;
 	struct clock_offset clock[2][2];
 	struct err failure; /* what a worker said went wrong; kind 0: nothing */
 };
@@ -384,39 +387,39 @@ static int pair_abort(struct pair *p, struct err *err)
 	return -err->code;
 }
 
-static bool pair_clock_round(const struct pair *p)
+static bool pair_clock_answered(const struct pair *p)
 {
-	return p->clock[PAIR_CLIENT][p->when].rounds == p->clock[PAIR_SERVER][p->when].rounds;
+	return p->clock[p->asked][p->when].rounds == p->rounds;
 }
 
-static int pair_clock_ask(struct pair *p, enum pair_side side, struct err *err)
+/* Round trips with one worker: each waits for its answer, so none queues behind another. */
+static int pair_clock(struct pair *p, enum pair_side side, struct err *err)
 {
-	return control_send(
-	    &p->ctl[side],
-	    json_pack("{s:s,s:I}", "type", "clock", "at_ns", (json_int_t)clock_now_ns()), err);
+	int64_t begin = clock_now_ns(), now = begin;
+	int r = 0;
+	p->asked = side;
+	for (p->rounds = 1; !r && p->rounds <= PAIR_CLOCK_ROUNDS; p->rounds++) {
+		if (now - begin > PAIR_CLOCK_NS)
+			break;
+		r = control_send(
+		    &p->ctl[side],
+		    json_pack("{s:s,s:I}", "type", "clock", "at_ns", (json_int_t)clock_now_ns()),
+		    err);
+		if (!r)
+			r = pair_until(p, pair_clock_answered, begin + PAIR_CLOCK_END_NS,
+				       "comparing clocks", err);
+		now = clock_now_ns();
+	}
+	return r;
 }
 
-/* Round trips with both, one after the other: each waits for its answer, so none queues behind
- * another. */
 static int pair_clocks(struct pair *p, enum pair_when when, struct err *err)
 {
-	int64_t begin = clock_now_ns();
 	p->when = when;
-	for (int i = 0; i < PAIR_CLOCK_ROUNDS; i++) {
-		if (i && clock_now_ns() - begin > 2 * PAIR_CLOCK_NS)
-			break;
-		int r = 0;
-		for (int side = 0; side < 2 && !r; side++) {
-			r = pair_clock_ask(p, (enum pair_side)side, err);
-			if (!r && side == PAIR_SERVER)
-				r = pair_until(p, pair_clock_round, begin + 5 * PAIR_CLOCK_NS,
-					       "comparing clocks", err);
-		}
-		if (r)
-			return r;
-	}
-	return 0;
+	int r = pair_clock(p, PAIR_CLIENT, err);
+	return r ? r : pair_clock(p, PAIR_SERVER, err);
 }
+
 static void pair_done(struct pair *p)
 {
 	for (int side = 0; side < 2; side++) {

@@ -211,7 +211,7 @@ static void check_error(const char *const *lines, size_t n, const char *text)
 
 	if (no_namespace)
 		skip();
-	worker_start(&w);
+	worker_start(&w, 0);
 	control_init(&c, w.fd, w.fd);
 	for (size_t i = 0; i < n; i++)
 		assert_true(write(w.fd, lines[i], strlen(lines[i])) > 0);
@@ -316,7 +316,7 @@ static void every_udp_stream_has_its_own_port(void **state)
 	(void)state;
 	if (no_namespace)
 		skip();
-	worker_start(&w);
+	worker_start(&w, 0);
 	control_init(&c, w.fd, w.fd);
 	assert_true(write(w.fd, spec, strlen(spec)) > 0);
 	while (!m && !c.eof) {

@@ -13,11 +13,14 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,21 +57,48 @@ struct worker_process {
 	int fd;
 };
 
-static inline void worker_start(struct worker_process *w)
+/* Goes into a time namespace whose CLOCK_MONOTONIC is so far ahead: its children are in it. */
+static inline bool shift_clock(long long by_ms)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "monotonic %lld %lld\n", by_ms / 1000,
+			   by_ms % 1000 * NSEC_PER_MSEC);
+
+	if (unshare(CLONE_NEWTIME))
+		return false;
+	prctl(PR_SET_DUMPABLE, 1); /* else /proc/self is root's, since the user namespace */
+	autofd int fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, text, (size_t)len) == len;
+}
+
+/* In a child: a worker of its own, in a child of that where its clock is another one. */
+static inline _Noreturn void worker_be(int fd, long long clock_ms)
+{
+	struct err err = ERR_INIT;
+	int status = 1;
+
+	for (int other = 3; other < 64; other++)
+		if (other != fd)
+			close(other);
+	if (clock_ms && !shift_clock(clock_ms))
+		_exit(77);
+	pid_t inner = clock_ms ? fork() : 0;
+	if (!inner)
+		_exit(engine_stdio(fd, fd, &err) ? 1 : 0);
+	close(fd);
+	waitpid(inner, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static inline void worker_start(struct worker_process *w, long long clock_ms)
 {
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 	w->pid = fork();
 	assert_true(w->pid >= 0);
-	if (!w->pid) {
-		struct err err = ERR_INIT;
-
-		for (int fd = 3; fd < 64; fd++)
-			if (fd != ends[1])
-				close(fd);
-		_exit(engine_stdio(ends[1], ends[1], &err) ? 1 : 0);
-	}
+	if (!w->pid)
+		worker_be(ends[1], clock_ms);
 	close(ends[1]);
 	w->fd = ends[0];
 }
@@ -124,7 +154,8 @@ static inline void on_interval(void *arg, const json_t *interval)
 	}
 }
 
-static inline void prepare(struct run *run, enum engine_test test)
+static inline void prepare_shifted(struct run *run, enum engine_test test, long long client_ms,
+				   long long server_ms)
 {
 	if (no_namespace)
 		skip();
@@ -136,8 +167,13 @@ static inline void prepare(struct run *run, enum engine_test test)
 	run->spec.congestion[0] = '\0';
 	run->hooks = (struct engine_hooks){
 	    .on_connected = on_connected, .on_interval = on_interval, .arg = run};
-	worker_start(&run->server);
-	worker_start(&run->client);
+	worker_start(&run->server, server_ms);
+	worker_start(&run->client, client_ms);
+}
+
+static inline void prepare(struct run *run, enum engine_test test)
+{
+	prepare_shifted(run, test, 0, 0);
 }
 
 static inline int drive(struct run *run)

@@ -29,6 +29,7 @@ struct measure_options {
 	int64_t frame;
 	const char *cpus;
 	const char *address, *key, *remote_program, *ssh_config;
+	struct face_options face;
 	bool ipv6, opposite, json;
 };
 
@@ -81,13 +82,22 @@ static int measure_once(struct measurement *m, struct arena *arena, struct err *
 	return r;
 }
 
-static int measure(struct measurement *m, bool json, struct err *err)
+static int measure(struct measurement *m, enum face face, struct err *err)
 {
+	bool json = face == FACE_JSON;
 	struct arena arena;
+	struct lines lines;
 	int r;
 
 	arena_init(&arena);
+	lines_init(&lines, &m->spec.engine, face_show);
+	if (face_is_live(face)) {
+		m->spec.each = lines_each;
+		m->spec.arg = &lines;
+	}
 	r = measure_once(m, &arena, err);
+	lines_end(&lines);
+	measure_face(face, face_is_live(face));
 	if (!r && json)
 		print_json(measure_json(m));
 	else if (!r)
@@ -104,8 +114,10 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 {
 	struct measurement m = {0};
 	struct source s;
+	enum face face = face_of(&o->face, o->json, FACE_TEXT);
 	int r = source_open_lab(ends->lab, &s, err);
 
+	measure_face(face, false);
 	m.spec = (struct attempt_spec){
 	    .lab = s.lab,
 	    .wire = &s.wire,
@@ -117,8 +129,8 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	};
 	place(o, &m.spec.engine);
 	if (!r)
-		r = ends->pairs.n > 1 ? measure_in_lab(ends, &m.spec, o->json, err)
-				      : measure(&m, o->json, err);
+		r = ends->pairs.n > 1 ? measure_in_lab(ends, &m.spec, face == FACE_JSON, err)
+				      : measure(&m, face, err);
 	source_done(&s);
 	return r;
 }
@@ -144,7 +156,9 @@ static int measure_remote(const struct measure_options *o, const struct measure_
 		spec.client_cpu = o->test.client_cpu >= 0 ? (int)o->test.client_cpu : -1;
 		spec.server_cpu = o->test.server_cpu >= 0 ? (int)o->test.server_cpu : -1;
 	}
-	return measure_machines(ends, &spec, &remote, o->json, err);
+	enum face face = face_of(&o->face, o->json, FACE_TEXT);
+	measure_face(face, false);
+	return measure_machines(ends, &spec, &remote, face == FACE_JSON, err);
 }
 
 static int check_options(const struct measure_options *o, const struct measure_ends *ends,
@@ -199,6 +213,7 @@ static const struct option_def option_defs[] = {
     {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
     {"opposite", 0, OPT_FLAG, NULL, "predict for an equal flow that runs the other way meanwhile",
      AT(opposite), NULL, 0, 0},
+    FACE_OPTION_DEFS(struct measure_options),
     OPT_JSON(struct measure_options, json),
 };
 

@@ -7,11 +7,13 @@
 #include "core/cli/measure_print.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/cli/command.h"
 #include "core/cli/print.h"
+#include "core/report/findings.h"
 #include "core/report/json.h"
 #include "core/report/text.h"
 
@@ -29,24 +31,31 @@ static void add_found(double found, double low, double high, struct strbuf *out)
 	strbuf_addf(out, " (found %s%.2f %%)", off < 0 ? "−" : "+", fabs(off));
 }
 
-static void print_predicted(const struct measurement *m, struct strbuf *out)
+struct found { /* of one way */
+	const char *label;
+	const struct truth_predicted *predicted;
+	double bps, pps;
+};
+
+static void print_predicted(const struct measurement *m, const struct found *f, struct strbuf *out)
 {
-	const struct truth_predicted *p = &m->predicted;
-	bool packets = m->spec.engine.test == TEST_UDP_STREAM;
-	double found = packets ? m->sample.engine.pps : m->sample.engine.goodput_bps;
+	const struct truth_predicted *p = f->predicted;
+	struct engine_traits t = engine_test_traits(m->spec.engine.test);
+	bool packets = t.datagram && t.stream;
+	double found = packets ? f->pps : f->bps;
 	enum metric_unit unit = packets ? METRIC_PPS : METRIC_BPS;
 	char a[64], b[64];
 
 	if (!p->known) {
 		if (p->unknown[0])
-			strbuf_addf(out, "  %-16s nothing: %s\n", "predicted", p->unknown);
+			strbuf_addf(out, "  %-16s nothing: %s\n", f->label, p->unknown);
 		return;
 	}
 	if (m->spec.engine.test == TEST_THROUGHPUT)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
-	strbuf_addf(out, "  %-16s %s", "predicted", a);
+	strbuf_addf(out, "  %-16s %s", f->label, a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
 	add_found(found, packets ? p->low_pps : p->low_bps, packets ? p->high_pps : p->high_bps,
@@ -59,12 +68,12 @@ static void print_predicted(const struct measurement *m, struct strbuf *out)
 	strbuf_addf(out, "%s%s\n", p->assumption ? ", " : "", p->assumption ? p->assumption : "");
 }
 
-static void print_counted(const struct measurement *m, struct strbuf *out)
+static void print_counted(const struct measurement *m, const char *label,
+			  const struct truth_counted *c, struct strbuf *out)
 {
-	const struct truth_counted *c = &m->sample.counted;
 	char a[64];
 
-	strbuf_addf(out, "  %-16s ", "counted");
+	strbuf_addf(out, "  %-16s ", label);
 	if (!isnan(c->goodput_bps))
 		strbuf_addf(out, "%s, ", metric_format(a, sizeof(a), METRIC_BPS, c->goodput_bps));
 	if (c->agreement == TRUTH_AGREE)
@@ -101,7 +110,7 @@ static void print_metrics(const struct measurement *m, struct strbuf *out)
 	char text[64];
 
 	for (size_t i = 0; (metric = metric_at(i)); i++) {
-		if (!(metric->tests & METRIC_TEST(m->spec.engine.test)) ||
+		if (!(metric->tests & METRIC_TEST(m->spec.engine.test)) || metric->seldom ||
 		    str_eq(metric->name, "counted"))
 			continue;
 		strbuf_addf(out, "  %-16s ", metric->name);
@@ -121,20 +130,72 @@ static void print_metrics(const struct measurement *m, struct strbuf *out)
 	}
 }
 
-void measure_print(const struct measurement *m)
+static double wire_pps(const struct measurement *m)
+{
+	const struct truth_counted *c = &m->sample.counted;
+
+	return c->packets > 0 && c->pps > 0 ? c->pps : NAN;
+}
+
+static void print_both_ways(const struct measurement *m, struct strbuf *out)
+{
+	const struct run_back *b = &m->sample.back;
+	const struct engine_result *e = &m->sample.engine;
+	struct found f = {"predicted", &m->predicted, e->goodput_bps, e->pps};
+
+	print_predicted(m, &f, out);
+	if (m->predicted_err.text[0])
+		strbuf_addf(out, "  %-16s nothing: %s\n", "predicted", m->predicted_err.text);
+	print_counted(m, "counted", &m->sample.counted, out);
+	if (!b->known)
+		return;
+	f = (struct found){"… other way", &b->predicted, e->back.goodput_bps, e->back.pps};
+	print_predicted(m, &f, out);
+	print_counted(m, "… counted", &b->counted, out);
+}
+
+static void print_as_text(const struct measurement *m)
 {
 	autostr struct strbuf out = {0};
 
 	strbuf_addf(&out, "%s → %s, %s\n", m->spec.from, m->spec.to,
 		    engine_test_name(m->spec.engine.test));
 	print_metrics(m, &out);
-	print_predicted(m, &out);
-	if (m->predicted_err.text[0])
-		strbuf_addf(&out, "  %-16s nothing: %s\n", "predicted", m->predicted_err.text);
-	print_counted(m, &out);
+	print_both_ways(m, &out);
 	print_losses(m, &out);
+	findings_describe(&m->sample.spec, &m->sample.engine, wire_pps(m), &out);
 	print_machine(&m->sample.fidelity, &out);
 	print_text(&out);
+}
+
+/* One command, one face. */
+static struct {
+	enum face face;
+	bool live;
+} chosen;
+
+void measure_face(enum face f, bool live)
+{
+	chosen.face = f;
+	chosen.live = live;
+}
+
+void measure_print(const struct measurement *m)
+{
+	const struct engine_result *e = &m->sample.engine;
+	struct flat_about about = {m->spec.from, m->spec.to, 0, false};
+	autostr struct strbuf out = {0};
+
+	about.began_s = (int64_t)time(NULL) - e->client.window_ns / NSEC_PER_SEC;
+	if (chosen.face == FACE_TEXT || chosen.face == FACE_JSON) {
+		print_as_text(m);
+		return;
+	}
+	if (chosen.face == FACE_LINES && !chosen.live) {
+		lines_intervals(&m->sample.spec, e, &out);
+		print_text(&out);
+	}
+	face_print(chosen.face, &about, &m->sample.spec, e);
 }
 
 json_t *measure_json(const struct measurement *m)

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "core/cli/faces.h"
 #include "core/harness/attempt.h"
 
 struct measurement { /* one pair of ends, one run */
@@ -16,7 +17,10 @@ struct measurement { /* one pair of ends, one run */
 	struct run_sample sample;
 };
 
-/* To the terminal. */
+/* What measure_print() prints from now on; text until then. live: intervals were shown already. */
+void measure_face(enum face f, bool live);
+
+/* To standard output, in that face. */
 void measure_print(const struct measurement *m);
 
 /* One object; gives a reference. */

@@ -7,6 +7,7 @@
  * that they use, then the machine is looked at, then traffic starts. So the counters see all of the
  * flow but its handshake, and the CPU time is that of the traffic alone.
  */
+#include "core/harness/bound.h"
 #include "core/harness/attempt.h"
 
 #include <errno.h>
@@ -358,6 +359,15 @@ static void judge_ways(struct attempt *a, struct arena *arena, struct run_sample
 	account_done(&after);
 }
 
+static void set_bound(const struct attempt *a, struct run_sample *out)
+{
+	struct truth_predicted p;
+	struct err ignored = ERR_INIT;
+	bool known = !a->others && !attempt_predict(a->s, &p, &ignored);
+
+	bound_refine(known ? &p : NULL, out);
+}
+
 void attempt_assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct err ignored = ERR_INIT; /* it is a measurement without a prediction too */
@@ -374,6 +384,7 @@ void attempt_assess(struct attempt *a, struct arena *arena, struct run_sample *o
 	set_relay(a, out);
 	fidelity_judge(&out->fidelity);
 	set_cpu_per_packet(a, arena, out);
+	set_bound(a, out);
 }
 
 static struct way make_way(const struct attempt *a, bool from_server, bool both)

@@ -219,7 +219,8 @@ void flat_csv(const struct flat_about *a, const struct engine_spec *s,
 {
 	bool back = engine_test_traits(s->test).way == WAY_BACK;
 
-	add_header(out);
+	if (!a->headless)
+		add_header(out);
 	add_intervals(a, s, r->intervals, back ? "back" : "forward", out);
 	add_total(a, s, r, out);
 	if (!r->back.intervals)

@@ -80,6 +80,7 @@ struct latency {
 	struct timestamp_clock clock;
 	bool send_stamps;	    /* asked for */
 	uint32_t stamp_next;	    /* number that the kernel gives to the next one sent */
+	uint32_t stamp_seen;	    /* server: the kernel's number of the next one to hear of */
 	int64_t stamp_strange;	    /* those that fit to no probe */
 	struct seq seq[PHASE_TAIL]; /* client: answers by their order; server: probes */
 	struct latency_jitter jitter;

@@ -211,12 +211,19 @@ static void latency_get(const char *from, struct latency_answer *a)
 	};
 }
 
-/* When the driver had the answers sent so far. They are told to the client with the next one. */
+/*
+ * When the driver had the answers sent so far; told to the client with the next one. Inside one
+ * machine a packet goes through several drivers (a veth pair, then another), and each tells: the
+ * first one is ours.
+ */
 static void latency_server_stamps(struct stream *s)
 {
 	struct latency *l = s->own;
 	struct timestamp_sent t;
 	while (l->send_stamps && timestamp_fetch(s->fd, &l->clock, clock_now_ns(), &t) > 0) {
+		if ((int32_t)(t.number - l->stamp_seen) < 0)
+			continue;
+		l->stamp_seen = t.number + 1;
 		l->before_code = l->codes[t.number % LATENCY_CODES];
 		l->before_ns = t.when_ns;
 	}
@@ -439,10 +446,10 @@ static void latency_client_stamps(struct stream *s)
 		struct latency_probe *p = behind && behind <= l->sent - l->done
 					      ? &l->ring[(l->sent - behind) & l->mask]
 					      : NULL;
-		if (p && t.when_ns >= p->sent_ns && !p->driver_ns)
-			p->driver_ns = t.when_ns;
-		else
+		if (!p || t.when_ns < p->sent_ns)
 			l->stamp_strange++;
+		else if (!p->driver_ns) /* the first driver: ours */
+			p->driver_ns = t.when_ns;
 	}
 }
 
@@ -495,15 +502,16 @@ static void latency_wait(struct stream *s, int64_t now)
 	ppoll(&fd, 1, &ts, NULL);
 }
 
-/* The server need not wait longer. Where this is lost, it goes by the clock. */
+/* The server need not wait longer. Where this is lost, it goes by the clock. As short as can be, so
+ * that a capture tells it from a probe. */
 static void latency_say_bye(struct stream *s)
 {
 	struct latency *l = s->own;
 	struct packet p = {s->w->session, PHASE_TAIL, 0, clock_now_ns()};
-	packet_put(l->data, (size_t)s->w->spec.size, &p);
+	packet_put(l->data, LATENCY_PROBE_MIN, &p);
 	for (int i = 0; i < LATENCY_BYES; i++)
-		if (send(s->fd, l->data, (size_t)s->w->spec.size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-			s->packets_all++;
+		if (send(s->fd, l->data, LATENCY_PROBE_MIN, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+			s->hello_bytes += LATENCY_PROBE_MIN;
 }
 
 static void latency_probe(struct stream *s)

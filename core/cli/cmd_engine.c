@@ -5,6 +5,7 @@
  * this machine and prints the result. It builds no lab: `vpclab measure` does that.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,11 @@
 #include "core/base/proc.h"
 #include "core/base/units.h"
 #include "core/cli/command.h"
+#include "core/cli/faces.h"
 #include "core/cli/print.h"
 #include "core/cli/test_options.h"
 #include "core/engine/engine.h"
+#include "core/report/findings.h"
 
 #define ENGINE_END_NS (2 * NSEC_PER_SEC) /* for a worker to go once its channel is closed */
 
@@ -27,6 +30,8 @@ struct engine_options {
 	bool stdio;
 	const char *address;
 	struct test_options test;
+	struct face_options face;
+	bool json;
 };
 
 static const struct engine_options engine_unset = {
@@ -42,6 +47,8 @@ static const struct option_def engine_option_defs[] = {
     {"address", 'a', OPT_STRING, "ADDRESS", "measure over this address (127.0.0.1)",
      ENGINE_AT(address), NULL, 0, 0},
     TEST_OPTION_DEFS(struct engine_options),
+    FACE_OPTION_DEFS(struct engine_options),
+    OPT_JSON(struct engine_options, json),
 };
 
 static int engine_read(json_t **out, struct err *err)
@@ -50,8 +57,8 @@ static int engine_read(json_t **out, struct err *err)
 	size_t len;
 
 	if (isatty(STDIN_FILENO))
-		return err_input(err, "which TEST? tcp_stream, udp_stream, tcp_rr, udp_rr or "
-				      "throughput; without one, a specification is read from "
+		return err_input(err, "which TEST? vpclab help tests lists them; without one, a "
+				      "specification is read from "
 				      "standard input, which is a terminal here");
 	int ret = file_read("-", &text, &len, err);
 	if (ret)
@@ -124,15 +131,35 @@ static void engine_end(struct engine_worker *w)
 		proc_kill(&w->proc, 0);
 }
 
-static int engine_print(const struct engine_spec *spec, struct engine_result *result)
+static void engine_text(const struct engine_spec *spec, const struct engine_result *result)
 {
-	json_t *j = engine_result_json(result);
+	autostr struct strbuf out = {0};
 
+	if (!isatty(STDOUT_FILENO))
+		lines_intervals(spec, result, &out);
+	lines_summary(spec, result, &out);
+	findings_describe(spec, result, NAN, &out);
+	print_text(&out);
+}
+
+static int engine_print(const struct engine_spec *spec, enum face face,
+			struct engine_result *result)
+{
+	struct flat_about about = {"client", "server", false};
 	bool valid = !result->invalid[0];
+	int status = EXIT_PASS;
 
-	json_object_set_new(j, "spec", engine_spec_json(spec));
+	if (face == FACE_JSON) {
+		json_t *j = engine_result_json(result);
+
+		json_object_set_new(j, "spec", engine_spec_json(spec));
+		status = print_json(j);
+	} else if (face == FACE_TEXT) {
+		engine_text(spec, result);
+	} else {
+		face_print(face, &about, spec, result);
+	}
 	engine_result_done(result);
-	int status = print_json(j);
 	return status ? status : valid ? EXIT_PASS : EXIT_INCONCLUSIVE;
 }
 
@@ -149,8 +176,10 @@ static int engine_signals(struct err *err)
 	return fd < 0 ? err_sys(err, errno, "signalfd") : fd;
 }
 
-static int engine_both(const struct engine_spec *spec, const char *address, struct err *err)
+static int engine_both(const struct engine_spec *spec, const char *address, enum face face,
+		       struct err *err)
 {
+	struct lines lines;
 	struct engine_worker client = {.fd = -1}, server = {.fd = -1};
 	struct engine_result result;
 	struct ip ip;
@@ -166,12 +195,16 @@ static int engine_both(const struct engine_spec *spec, const char *address, stru
 		ret = stop;
 	if (!ret) {
 		struct engine_ends ends = {client.fd, client.fd, server.fd, server.fd};
-		struct engine_hooks hooks = {.stop_fd = stop};
+		struct engine_hooks hooks = {.stop_fd = stop, .arg = &lines};
+		lines_init(&lines, spec, face_show);
+		if (face_is_live(face))
+			hooks.on_each = lines_each;
 		ret = engine_pair(spec, &ip, &ends, &hooks, &result, err);
+		lines_end(&lines);
 	}
 	engine_end(&client);
 	engine_end(&server);
-	return ret ? ret : engine_print(spec, &result);
+	return ret ? ret : engine_print(spec, face, &result);
 }
 
 static int engine_run(const struct call *call, struct err *err)
@@ -187,7 +220,8 @@ static int engine_run(const struct call *call, struct err *err)
 								      : EXIT_PASS;
 	}
 	int ret = engine_specify(call, &spec, err);
-	return ret ? ret : engine_both(&spec, o->address, err);
+	return ret ? ret
+		   : engine_both(&spec, o->address, face_of(&o->face, o->json, FACE_JSON), err);
 }
 
 const struct command cmd_engine = {
@@ -201,8 +235,8 @@ const struct command cmd_engine = {
     .defaults = &engine_unset,
     .description =
 	"Runs both ends of one measurement on this machine, as two processes, and prints the\n"
-	"result as JSON. TEST is tcp_stream, udp_stream, tcp_rr, udp_rr or throughput, or another\n"
-	"tool's name for it; without TEST the specification is read from standard input as JSON.\n"
+	"result, as JSON unless --format says otherwise. TEST is one of those of `vpclab help\n"
+	"tests`; without it the specification is read from standard input as JSON.\n"
 	"\n"
 	"With --stdio it is one worker: JSON messages, one a line, on standard input and output.\n"
 	"The first one has a role; the end of standard input ends the worker.",

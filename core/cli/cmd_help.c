@@ -10,6 +10,7 @@
 #include "core/cli/language.h"
 #include "core/cli/print.h"
 #include "core/cli/scripts_help.h"
+#include "core/cli/tests_help.h"
 
 static void print_overview(struct strbuf *out)
 {
@@ -31,7 +32,8 @@ static void print_overview(struct strbuf *out)
 	strbuf_add(out,
 		   "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
 		   "vpclab help topology and vpclab help scenario list the keys of those files;\n"
-		   "vpclab help scripts says what pairs can do.\n"
+		   "vpclab help tests lists what can be measured, vpclab help scripts what pairs "
+		   "can do.\n"
 		   "Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
 }
 
@@ -50,6 +52,8 @@ static int help_run(const struct call *call, struct err *err)
 			return r;
 	} else if (str_eq(call->argv[0], "scripts")) {
 		scripts_help(&text);
+	} else if (str_eq(call->argv[0], "tests")) {
+		tests_help(&text);
 	} else {
 		c = command_find(call->argv[0]);
 		if (!c)
@@ -63,7 +67,7 @@ static int help_run(const struct call *call, struct err *err)
 const struct command cmd_help = {
     .name = "help",
     .summary = "list the commands, or explain one, or the keys of a file",
-    .operands = "[COMMAND|topology|scenario|scripts]",
+    .operands = "[COMMAND|topology|scenario|scripts|tests]",
     .max_operands = 1,
     .run = help_run,
 };

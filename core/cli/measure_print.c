@@ -7,7 +7,6 @@
 #include "core/cli/measure_print.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "core/base/str.h"
 #include "core/base/units.h"
@@ -183,10 +182,9 @@ void measure_face(enum face f, bool live)
 void measure_print(const struct measurement *m)
 {
 	const struct engine_result *e = &m->sample.engine;
-	struct flat_about about = {m->spec.from, m->spec.to, 0, false};
+	struct flat_about about = {m->spec.from, m->spec.to, false};
 	autostr struct strbuf out = {0};
 
-	about.began_s = (int64_t)time(NULL) - e->client.window_ns / NSEC_PER_SEC;
 	if (chosen.face == FACE_TEXT || chosen.face == FACE_JSON) {
 		print_as_text(m);
 		return;

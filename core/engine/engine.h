@@ -142,6 +142,9 @@ void engine_spec_default(struct engine_spec *s, enum engine_test test);
 /* netperf's, qperf's and IxChariot's names, case-insensitive. -EINVAL with a suggestion. */
 int engine_test_parse(const char *name, enum engine_test *test, struct err *err);
 const char *engine_test_name(enum engine_test test);
+#define ENGINE_TESTS (TEST_PATH_CHECK + 1)
+const char *engine_test_summary(enum engine_test test);	       /* a line, for help */
+const char *const *engine_test_aliases(enum engine_test test); /* NULL-terminated */
 
 #define ENGINE_STREAMS 10000
 
@@ -254,6 +257,7 @@ struct engine_result {
 	/* Of the sockets that send, over the window, as in the intervals; owned; NULL: none. */
 	json_t *tcp;
 	int tcp_sampled; /* sockets whose figures are in the intervals; fewer than all: a sample */
+	double began_s;	 /* when the window began, CLOCK_REALTIME of the client; NAN: not known */
 	bool same_machine;     /* both ends share its CPUs */
 	double clock_error_ns; /* bound on the offset of the two clocks; 0: they are one */
 	int64_t seed;

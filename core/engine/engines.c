@@ -42,6 +42,38 @@ const char *engine_test_name(enum engine_test test)
 	return engines[test]->name;
 }
 
+const char *engine_test_summary(enum engine_test test)
+{
+	static const char *const lines[ENGINE_TESTS] = {
+	    [TEST_TCP_STREAM] = "bulk data over TCP, from SRC to DST",
+	    [TEST_UDP_STREAM] = "datagrams at a rate, or as fast as they go; each is accounted for",
+	    [TEST_TCP_RR] = "request and response over TCP, the next when the answer has come",
+	    [TEST_UDP_RR] = "request and response over UDP; what is lost costs its timeout",
+	    [TEST_THROUGHPUT] = "files, each confirmed before the next; rate and response time",
+	    [TEST_TCP_MAERTS] = "bulk data over TCP, from DST to SRC",
+	    [TEST_TCP_BIDIR] = "bulk data over TCP both ways, on connections of their own",
+	    [TEST_TCP_SENDFILE] =
+		"bulk data over TCP from a file's pages, not copied by the sender",
+	    [TEST_UDP_MAERTS] = "datagrams, from DST to SRC",
+	    [TEST_UDP_BIDIR] = "datagrams both ways",
+	    [TEST_UDP_MULTICAST] =
+		"datagrams to a group; --streams receivers at DST, each accounted "
+		"for",
+	    [TEST_TCP_CRR] = "connect, request, response, close: a new connection each time",
+	    [TEST_TCP_CC] = "connect, close: how many connections a second",
+	    [TEST_UDP_LATENCY] =
+		"probes by a schedule, whatever comes back: round trip and each way",
+	    [TEST_PAIRS] = "scripts on up to 10,000 connections; see vpclab help scripts",
+	    [TEST_PATH_CHECK] = "path MTU, hops, translations, DSCP, idle timeout",
+	};
+	return lines[test];
+}
+
+const char *const *engine_test_aliases(enum engine_test test)
+{
+	return engines[test]->aliases;
+}
+
 struct engine_traits engine_test_traits(enum engine_test test)
 {
 	const struct engine_def *d = engines[test];

@@ -58,7 +58,7 @@ static bool limit_full(double busy, double wait)
 static bool limit_schedule(struct limit *l)
 {
 	const struct engine_result *r = l->out;
-	if (!(r->offered_pps > 0))
+	if (!(r->offered_pps > 0) || l->traits.transactions)
 		return false;
 	double share = r->sent_pps / r->offered_pps;
 	if (share >= LIMIT_OFFERED)
@@ -187,18 +187,19 @@ static bool limit_path_udp(struct limit *l)
 
 static void limit_unknown(struct limit *l)
 {
-	if (l->traits.transactions)
+	if (l->traits.transactions && l->traits.paced)
+		limit_is(l, "schedule", "what is sent leaves by a schedule, whatever comes back");
+	else if (l->traits.transactions)
 		limit_is(l, "",
 			 "nothing was full: each of the %d × %d transactions on the way waits for "
 			 "its answer (threads %.0f %% and %.0f %% busy)",
 			 l->spec->streams, l->spec->outstanding, l->sender_busy * 100,
 			 l->receiver_busy * 100);
 	else
-		limit_is(
-		    l, "",
-		    "not proven: the sender's thread was %.0f %% busy, the receiver's %.0f %%, "
-		    "and nothing was lost or full",
-		    l->sender_busy * 100, l->receiver_busy * 100);
+		limit_is(l, "",
+			 "the sender's thread was %.0f %% busy, the receiver's %.0f %%, "
+			 "and nothing was lost or full",
+			 l->sender_busy * 100, l->receiver_busy * 100);
 }
 
 void limit_find(const struct engine_spec *s, struct engine_result *out)

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/base/units.h"
 #include "core/engine/findings.h"
@@ -178,12 +180,22 @@ static void result_add_sockets(struct worker *w, json_t *j)
 	json_object_set_new(j, "mss", json_integer(w->end.tcp.mss));
 }
 
+/* When the window began, by the wall clock of this machine. */
+static double result_began(const struct worker *w)
+{
+	struct timespec ts = {0};
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9 -
+	       result_seconds(clock_now_ns() - w->win.begin_ns);
+}
+
 json_t *result_of_worker(struct worker *w)
 {
 	int64_t window = w->stopped_ns - w->win.begin_ns;
 	json_t *j = json_pack("{s:s,s:s,s:s,s:b,s:I}", "type", "result", "role",
 			      w->server ? "server" : "client", "test", w->def->name, "partial",
 			      w->partial, "window_ns", (json_int_t)(window > 0 ? window : 0));
+	json_object_set_new(j, "began_s", result_real(result_began(w)));
 	result_add_counts(w, j, false);
 	result_add_totals(w, j, false);
 	result_add_cpu(w, j);
@@ -325,6 +337,7 @@ void result_merge(const struct engine_spec *s, const json_t *client, const json_
 	    .segments_pps = NAN,
 	    .coalescing = NAN,
 	    .steady_s = NAN,
+	    .began_s = result_number(client, "began_s"),
 	    .seed = s->seed,
 	};
 	snprintf(out->congestion, sizeof(out->congestion), "%s", congestion ? congestion : "");
@@ -452,6 +465,7 @@ static void result_json_findings(const struct engine_result *r, json_t *j)
 	json_object_set_new(j, "limit", json_string(r->limit));
 	json_object_set_new(j, "limit_why", json_string(r->limit_why));
 	json_object_set_new(j, "steady_s", result_real(r->steady_s));
+	json_object_set_new(j, "began_s", result_real(r->began_s));
 	json_object_set_new(j, "cut_s", result_real(r->cut_s));
 	json_object_set_new(j, "steady_why",
 			    r->steady_why[0] ? json_string(r->steady_why) : json_null());

@@ -189,6 +189,8 @@ static void steady(const struct engine_spec *s, const struct engine_result *r, s
 {
 	autostr struct strbuf text = {0};
 
+	if (isnan(r->steady_s) && !s->steady && !str_starts(r->steady_why, "it still"))
+		return; /* too short to tell, and nobody asked */
 	if (isnan(r->steady_s))
 		strbuf_addf(&text, "no: %s", r->steady_why);
 	else if (r->cut_s > 0)
@@ -225,15 +227,16 @@ static void back(const struct engine_spec *s, const struct engine_result *r, str
 
 static void add_value(const json_t *v, const char *key, struct strbuf *out)
 {
-	size_t n = strlen(key);
 	char text[64];
-	double ns;
 
 	if (json_is_string(v)) {
 		strbuf_add(out, json_string_value(v));
-	} else if (json_is_number(v) && n > 3 && !strcmp(key + n - 3, "_ns")) {
-		ns = json_number_value(v);
-		strbuf_add(out, metric_format(text, sizeof(text), METRIC_NS, ns));
+	} else if (json_is_number(v) && str_ends(key, "_ns")) {
+		metric_format(text, sizeof(text), METRIC_NS, json_number_value(v));
+		strbuf_add(out, text);
+	} else if (json_is_number(v) && str_ends(key, "_bps")) {
+		metric_format(text, sizeof(text), METRIC_BPS, json_number_value(v));
+		strbuf_add(out, text);
 	} else if (json_is_integer(v)) {
 		strbuf_addf(out, "%lld", (long long)json_integer_value(v));
 	} else if (json_is_real(v)) {
@@ -253,26 +256,36 @@ static void add_value(const json_t *v, const char *key, struct strbuf *out)
 /* An object with these is a distribution: one line. */
 static bool is_dist(const json_t *j)
 {
-	return json_object_get(j, "count") && json_object_get(j, "p50") &&
-	       json_object_get(j, "mean");
+	return json_object_get(j, "p50");
+}
+
+/* Distributions are of nanoseconds, unless their name says another unit (engine.h). */
+static enum metric_unit dist_unit(const char *key)
+{
+	return str_ends(key, "_bps")	 ? METRIC_BPS
+	       : str_ends(key, "_bytes") ? METRIC_COUNT
+					 : METRIC_NS;
 }
 
 static void add_dist(const json_t *j, const char *key, struct strbuf *out)
 {
 	static const char *const names[] = {"min", "mean", "p50", "p90", "p99", "p999", "max"};
-	size_t n = strlen(key);
-	bool ns = n > 3 && !strcmp(key + n - 3, "_ns");
+	const json_t *count = json_object_get(j, "count");
+	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const json_t *v = json_object_get(j, names[i]);
+		char text[64];
 
 		if (!json_is_number(v))
 			continue;
-		strbuf_addf(out, "%s ", names[i]);
-		add_value(v, ns ? "_ns_ns" : "", out);
-		strbuf_add(out, ", ");
+		metric_format(text, sizeof(text), dist_unit(key), json_number_value(v));
+		strbuf_addf(out, "%s%s %s", any ? ", " : "", names[i], text);
+		any = true;
 	}
-	strbuf_addf(out, "%lld in all", (long long)json_integer_value(json_object_get(j, "count")));
+	if (count)
+		strbuf_addf(out, "%s%lld in all", any ? ", " : "",
+			    (long long)json_integer_value(count));
 }
 
 static void add_detail(const json_t *j, const char *prefix, int depth, struct strbuf *out);
@@ -361,7 +374,7 @@ void findings_describe(const struct engine_spec *s, const struct engine_result *
 	tcp(s, r, out);
 	cpu(s, r, out);
 	steady(s, r, out);
-	if (r->seed)
+	if (r->seed && !json_object_get(r->detail, "seed"))
 		strbuf_addf(out, "  %-16s %lld\n", "seed", (long long)r->seed);
 	if (r->clock_error_ns > 0)
 		strbuf_addf(out, "  %-16s one-way times are right within ±%.1f µs\n", "clocks",

@@ -30,19 +30,20 @@ static void add_number(struct strbuf *out, double v)
 	strbuf_addc(out, ',');
 }
 
-static void add_time(struct strbuf *out, int64_t began_s, double s)
+static void add_time(struct strbuf *out, double s)
 {
 	char text[32];
-	double whole = floor((double)began_s + s);
-	time_t t = (time_t)whole;
+	int64_t ms = isnan(s) ? 0 : llround(s * 1e3);
+	time_t t = (time_t)(ms / 1000);
 	struct tm tm;
 
 	gmtime_r(&t, &tm);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	strbuf_addf(out, "%s.%03dZ,", text, (int)(((double)began_s + s - whole) * 1e3));
+	strbuf_addf(out, "%s.%03dZ,", text, (int)(ms % 1000));
 }
 
 struct row {
+	double began_s; /* of the window */
 	const char *kind, *way;
 	double from_s, to_s;
 };
@@ -50,7 +51,7 @@ struct row {
 static void add_begin(const struct flat_about *a, const struct engine_spec *s,
 		      const struct row *row, struct strbuf *out)
 {
-	add_time(out, a->began_s, row->from_s);
+	add_time(out, row->began_s + row->from_s);
 	add_field(out, a->from);
 	add_field(out, a->to);
 	add_field(out, engine_test_name(s->test));
@@ -109,8 +110,10 @@ static void add_values(const json_t *j, struct strbuf *out)
 
 /* The intervals, and what they add up to as far as that is a sum. */
 static void add_intervals(const struct flat_about *a, const struct engine_spec *s,
-			  const json_t *list, const char *way, struct strbuf *out)
+			  const struct engine_result *r, bool back, struct strbuf *out)
 {
+	const json_t *list = back ? r->back.intervals : r->intervals;
+	const char *way = back || engine_test_traits(s->test).way == WAY_BACK ? "back" : "forward";
 	double last = 0;
 	const json_t *i;
 	size_t k;
@@ -118,7 +121,7 @@ static void add_intervals(const struct flat_about *a, const struct engine_spec *
 	json_array_foreach((json_t *)list, k, i)
 	{
 		double to = json_number_value(json_object_get(i, "t_s"));
-		struct row row = {"interval", way, last, to};
+		struct row row = {r->began_s, "interval", way, last, to};
 
 		add_begin(a, s, &row, out);
 		add_values(i, out);
@@ -173,7 +176,7 @@ static void add_total(const struct flat_about *a, const struct engine_spec *s,
 		      const struct engine_result *r, struct strbuf *out)
 {
 	const struct engine_dist *d = &r->latency;
-	struct row row = {"total", "forward", 0, (double)r->client.window_ns / 1e9};
+	struct row row = {r->began_s, "total", "forward", 0, (double)r->client.window_ns / 1e9};
 	json_t *j = totals(s, r);
 
 	if (engine_test_traits(s->test).way == WAY_BACK)
@@ -194,7 +197,7 @@ static void add_total(const struct flat_about *a, const struct engine_spec *s,
 static void add_back(const struct flat_about *a, const struct engine_spec *s,
 		     const struct engine_result *r, struct strbuf *out)
 {
-	struct row row = {"total", "back", 0, (double)r->client.window_ns / 1e9};
+	struct row row = {r->began_s, "total", "back", 0, (double)r->client.window_ns / 1e9};
 	json_t *j = json_object();
 
 	set(j, "bps", r->back.goodput_bps);
@@ -217,15 +220,13 @@ static void add_back(const struct flat_about *a, const struct engine_spec *s,
 void flat_csv(const struct flat_about *a, const struct engine_spec *s,
 	      const struct engine_result *r, struct strbuf *out)
 {
-	bool back = engine_test_traits(s->test).way == WAY_BACK;
-
 	if (!a->headless)
 		add_header(out);
-	add_intervals(a, s, r->intervals, back ? "back" : "forward", out);
+	add_intervals(a, s, r, false, out);
 	add_total(a, s, r, out);
 	if (!r->back.intervals)
 		return;
-	add_intervals(a, s, r->back.intervals, "back", out);
+	add_intervals(a, s, r, true, out);
 	add_back(a, s, r, out);
 }
 

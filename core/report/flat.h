@@ -8,8 +8,7 @@
 
 struct flat_about { /* what the result itself does not know */
 	const char *from, *to;
-	int64_t began_s; /* CLOCK_REALTIME when the window began */
-	bool headless;	 /* CSV: the header has been written before */
+	bool headless; /* CSV: the header has been written before */
 };
 
 /*

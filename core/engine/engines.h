@@ -53,6 +53,8 @@ struct engine_def {
 	 * the crew does, to worker.peer at worker.listen_ports. Server: the crew has
 	 * worker.listen_fds. Both see the end by worker.over_fd or worker_over(). */
 	bool own_connections;
+	/* Of those: does it use UDP too, to the same ports? NULL: no. */
+	bool (*also_udp)(const struct engine_spec *s);
 	/* Instead of the usual sockets: [server: puts "port" into the message "ready"; client: has
 	 * the message "connect", and worker.peer]. Sets the streams' fd where it opens any. */
 	int (*open[2])(struct worker *w, json_t *message, struct err *err);

@@ -146,6 +146,15 @@ static void pairs_report(struct worker *w, json_t *result)
 	json_object_set_new(result, "seed", json_integer(w->spec.seed));
 }
 
+static bool pairs_also_udp(const struct engine_spec *s)
+{
+	struct script script;
+	struct err checked = ERR_INIT;
+	bool udp = !pairs_script(s, &script, &checked) && script.udp;
+	script_done(&script);
+	return udp;
+}
+
 static const char *const pairs_aliases[] = {"script", "scripts", "ixchariot_pairs", NULL};
 
 const struct engine_def pairs_engine = {
@@ -156,6 +165,7 @@ const struct engine_def pairs_engine = {
     .unit = UNIT_BYTES,
     .max_gap_ns = {100 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC},
     .own_connections = true,
+    .also_udp = pairs_also_udp,
     .defaults = pairs_defaults,
     .check = pairs_check,
     .prepare = pairs_prepare,

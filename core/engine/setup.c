@@ -177,10 +177,10 @@ static int setup_keep_ports(struct worker *w, const struct setup_target *t, stru
 
 /* A flow for each port of the server, from any port here; `probe` is connected, by UDP, so that the
  * kernel has chosen the local address without sending anything. */
-static void setup_add_flows(struct worker *w, int probe, json_t *flows)
+static void setup_add_flows(struct worker *w, int probe, bool datagram, json_t *flows)
 {
 	for (int i = 0; i < w->spec.ports; i++) {
-		json_t *flow = socket_flow(probe, false);
+		json_t *flow = socket_flow(probe, datagram);
 		json_object_set_new(flow, "local_port", json_integer(0));
 		json_object_set_new(flow, "remote_port", json_integer(w->listen_ports[i]));
 		json_array_append_new(flows, flow);
@@ -201,7 +201,9 @@ int setup_flows(struct worker *w, json_t *flows, struct err *err)
 		return probe;
 	if (connect(probe, (struct sockaddr *)&w->peer, w->peer_len))
 		return err_sys(err, errno, "finding the way to the server");
-	setup_add_flows(w, probe, flows);
+	setup_add_flows(w, probe, false, flows);
+	if (w->def->also_udp && w->def->also_udp(&w->spec))
+		setup_add_flows(w, probe, true, flows);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "core/cli/command.h"
 #include "core/cli/interrupt.h"
 #include "core/cli/measure_ends.h"
+#include "core/cli/measure_many.h"
 #include "core/cli/measure_print.h"
 #include "core/cli/measure_several.h"
 #include "core/cli/print.h"
@@ -30,6 +31,7 @@ struct measure_options {
 	const char *cpus;
 	const char *address, *key, *remote_program, *ssh_config;
 	struct face_options face;
+	struct many_options many;
 	bool ipv6, opposite, json;
 };
 
@@ -109,6 +111,33 @@ static int measure(struct measurement *m, enum face face, struct err *err)
 	return r;
 }
 
+/* --sweep and --repeat, with CPUs anew for each specification. */
+static int many_in_lab(const struct measure_options *o, const struct attempt_spec *at,
+		       enum face face, struct err *err)
+{
+	struct many many;
+
+	many_init(&many, at, o->many.quiet);
+	many.cpus = find_cpus(o);
+	many.pins = (struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu};
+	int r = measure_many(&many, &o->many, &at->engine, face, err);
+	many_done(&many);
+	return r;
+}
+
+static int many_remotely(const struct measure_options *o, const struct attempt_spec *at,
+			 const struct remote_options *remote, enum face face, struct err *err)
+{
+	struct many many;
+
+	many_init(&many, at, o->many.quiet);
+	int r = many_remote(&many, remote, err);
+	if (!r)
+		r = measure_many(&many, &o->many, &at->engine, face, err);
+	many_done(&many);
+	return r;
+}
+
 static int measure_lab(const struct measure_options *o, const struct measure_ends *ends,
 		       const struct engine_spec *e, struct err *err)
 {
@@ -128,7 +157,9 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	    .engine = *e,
 	};
 	place(o, &m.spec.engine);
-	if (!r)
+	if (!r && measure_many_wanted(&o->many))
+		r = many_in_lab(o, &m.spec, face, err);
+	else if (!r)
 		r = ends->pairs.n > 1 ? measure_in_lab(ends, &m.spec, face == FACE_JSON, err)
 				      : measure(&m, face, err);
 	source_done(&s);
@@ -158,6 +189,13 @@ static int measure_remote(const struct measure_options *o, const struct measure_
 	}
 	enum face face = face_of(&o->face, o->json, FACE_TEXT);
 	measure_face(face, false);
+	if (measure_many_wanted(&o->many))
+		return many_remotely(o,
+				     &(struct attempt_spec){.from = ends->pairs.v[0].from,
+							    .to = ends->pairs.v[0].to,
+							    .family = remote.family,
+							    .engine = spec},
+				     &remote, face, err);
 	return measure_machines(ends, &spec, &remote, face == FACE_JSON, err);
 }
 
@@ -170,6 +208,9 @@ static int check_options(const struct measure_options *o, const struct measure_e
 			    : o->ssh_config	? "--ssh-config"
 						: NULL;
 
+	if (measure_many_wanted(&o->many) && ends->pairs.n > 1)
+		return err_input(err, "--%s: takes one pair of ends",
+				 o->many.repeat ? "repeat" : "sweep");
 	if (given && !ends->remote)
 		return err_input(err, "%s: is for real machines (ssh://, tls://, local)", given);
 	return 0;
@@ -213,6 +254,7 @@ static const struct option_def option_defs[] = {
     {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
     {"opposite", 0, OPT_FLAG, NULL, "predict for an equal flow that runs the other way meanwhile",
      AT(opposite), NULL, 0, 0},
+    MANY_OPTION_DEFS(struct measure_options),
     FACE_OPTION_DEFS(struct measure_options),
     OPT_JSON(struct measure_options, json),
 };
@@ -251,7 +293,15 @@ const struct command cmd_measure = {
 	"\n"
 	"    vpclab measure ssh://web1 ssh://admin@db1 tcp_stream --address 10.0.0.7\n"
 	"\n"
-	"The exit status is 3 when a result is invalid (an end died, the path was cut), when\n"
+	"--sweep measures at each value of a key of the specification (those options, with _ for\n"
+	"-), several nest; --repeat measures again until the confidence interval of the mean is "
+	"as\n"
+	"narrow as asked. Both print a line a point: text, --json or --csv.\n"
+	"\n"
+	"    vpclab measure zstack:client server tcp_rr --sweep size=1..64KiB*2 --repeat 99%,2.5%\n"
+	"\n"
+	"The exit status is 3 when a --repeat did not get as narrow as asked, when a result is\n"
+	"invalid (an end died, the path was cut), when\n"
 	"the counters disagree with each other or with the figure, and when a relay on the way "
 	"was\n"
 	"beyond its capacity.",

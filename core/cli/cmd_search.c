@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * search: many measurements between two endpoints of a running lab that find one thing together: a
- * rate without loss, a number of streams, a number of connections.
+ * search: many measurements between two endpoints of a running lab, or two real machines, that find
+ * one thing together: a rate without loss, a number of streams, a number of connections.
  *
  * Methods are core/harness's (search.h, rfc2544.h, rfc6349.h, saturate.h); here are their options
  * and what is printed. One line of the table below a method.
@@ -14,6 +14,7 @@
 #include "core/cli/command.h"
 #include "core/cli/interrupt.h"
 #include "core/cli/many.h"
+#include "core/cli/measure_ends.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "core/cli/test_options.h"
@@ -31,6 +32,7 @@ enum { ETHERNET_BYTES = 18, GOALS_MOST = 8, CONNECTIONS_MOST = ENGINE_STREAMS };
 
 struct search_command_options {
 	struct test_options test;
+	const char *address, *key, *remote_program, *ssh_config;
 	const char *frames, *resolution, *exceed, *most, *repeat, *cpus;
 	struct option_list goals;
 	int64_t initial_ns, sum_ns, bursts, most_threads;
@@ -268,7 +270,7 @@ static int run_rfc6349(struct job *job, struct err *err)
 
 	if (r && r != -EINTR)
 		return r;
-	complete = !found.bottleneck_why && found.rows.n == RFC6349_WINDOWS;
+	complete = found.bottleneck_valid && found.rows.n == RFC6349_WINDOWS;
 	VEC_FOREACH (row, &found.rows)
 		complete = complete && !row->error;
 	searches_rfc6349_text(&found, &text);
@@ -375,46 +377,82 @@ static int specify(struct job *job, const struct method *m, struct err *err)
 	return 0;
 }
 
-static int in_lab(struct job *job, const struct method *m, const char *src, const char *dst,
-		  const struct source *s, struct err *err)
+static void place(struct job *job)
 {
+	struct many *m = &job->many;
+
+	for (int i = 0; job->o->cpus && cpus_words[i]; i++)
+		if (str_eq(job->o->cpus, cpus_words[i]))
+			m->cpus = (enum scenario_cpus)i;
+	m->pins = (struct attempt_pins){(int)job->o->test.client_cpu, (int)job->o->test.server_cpu};
+}
+
+static int in_lab(struct job *job, const struct method *m, const struct measure_ends *ends,
+		  struct err *err)
+{
+	struct source s;
+	int r = source_open_lab(ends->lab, &s, err);
 	struct attempt_spec at = {
-	    .lab = s->lab,
-	    .wire = &s->wire,
-	    .from = src,
-	    .to = dst,
+	    .lab = s.lab,
+	    .wire = &s.wire,
+	    .from = ends->pairs.v[0].from,
+	    .to = ends->pairs.v[0].to,
 	    .family = family(job),
 	};
 
-	many_init(&job->many, &at, job->o->quiet);
-	for (int i = 0; job->o->cpus && cpus_words[i]; i++)
-		if (str_eq(job->o->cpus, cpus_words[i]))
-			job->many.cpus = (enum scenario_cpus)i;
-	job->many.pins =
-	    (struct attempt_pins){(int)job->o->test.client_cpu, (int)job->o->test.server_cpu};
-	int r = m->run(job, err);
+	if (!r) {
+		many_init(&job->many, &at, job->o->quiet);
+		place(job);
+		r = m->run(job, err);
+		many_done(&job->many);
+	}
+	source_done(&s);
+	return r;
+}
+
+static int between_machines(struct job *job, const struct method *m,
+			    const struct measure_ends *ends, struct err *err)
+{
+	const struct search_command_options *o = job->o;
+	struct remote_options remote = {
+	    .program = o->remote_program,
+	    .ssh_config = o->ssh_config,
+	    .key_file = o->key,
+	    .address = o->address,
+	    .family = o->ipv6 || (o->address && strchr(o->address, ':')) ? AF_INET6 : AF_INET,
+	};
+	struct attempt_spec at = {
+	    .from = ends->pairs.v[0].from, .to = ends->pairs.v[0].to, .family = remote.family};
+
+	/* Which CPUs are good there nobody knows here. */
+	job->spec.client_cpu = (int)o->test.client_cpu;
+	job->spec.server_cpu = (int)o->test.server_cpu;
+	many_init(&job->many, &at, o->quiet);
+	int r = many_remote(&job->many, &remote, err);
+	if (!r)
+		r = m->run(job, err);
 	many_done(&job->many);
 	return r;
 }
 
 static int search_run_command(const struct call *call, struct err *err)
 {
-	const char *colon = strchr(call->argv[0], ':');
-	autofree char *lab =
-	    colon ? mem_printf("%.*s", (int)(colon - call->argv[0]), call->argv[0]) : NULL;
 	struct job job = {.o = call->options, .test = call->argc > 3 ? call->argv[3] : NULL};
 	const struct method *m = find_method(call->argv[2], err);
+	struct measure_ends ends;
 	struct interrupt i;
-	struct source s;
 
 	if (!m || specify(&job, m, err))
 		return -err->code;
 	interrupt_begin(&i);
-	int r = source_open_lab(lab, &s, err);
+	int r = measure_ends_parse(call->argv[0], call->argv[1], &ends, err);
+	if (!r && ends.pairs.n > 1)
+		r = err_input(err, "a search takes one pair of ends");
 	if (!r)
-		r = in_lab(&job, m, colon ? colon + 1 : call->argv[0], call->argv[1], &s, err);
+		r = ends.remote ? between_machines(&job, m, &ends, err)
+				: in_lab(&job, m, &ends, err);
 	interrupt_end(&i);
-	source_done(&s);
+	measure_ends_done(&ends);
 	return r;
 }
 
@@ -444,6 +482,12 @@ static const struct option_def option_defs[] = {
      1024},
     {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
      cpus_words, 0, 0},
+    {"address", 'a', OPT_STRING, "ADDRESS", "real machines: where the client finds the server",
+     AT(address), NULL, 0, 0},
+    {"key", 0, OPT_STRING, "FILE", "tls:// ends: the key of their listener", AT(key), NULL, 0, 0},
+    {"remote-program", 0, OPT_STRING, "PATH", "ssh:// ends: where vpclab is there (vpclab)",
+     AT(remote_program), NULL, 0, 0},
+    {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
     {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
     {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
     OPT_JSON(struct search_command_options, json),
@@ -488,6 +532,10 @@ const struct command cmd_search = {
 	"\n"
 	"    vpclab search zstack:client 'eip(flat-eip)' throughput --frames 64,1518\n"
 	"    vpclab search zstack:client server saturate tcp_rr --most 256\n"
+	"\n"
+	"Ends may be real machines too, as those of `vpclab measure`: ssh://HOST, "
+	"tls://HOST:PORT,\n"
+	"local.\n"
 	"\n"
 	"The exit status is 3 when the machine, an interrupt or the end of the range bounded what\n"
 	"was to be found.",

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * many: what a command gives to a procedure of many measurements (core/harness/procedure.h): ends
- * in a running lab, steps on standard error, and Ctrl-C, which ends it between two measurements.
+ * in a running lab or on real machines, steps on standard error, and Ctrl-C, which ends it between
+ * two measurements.
  */
 #ifndef VPCLAB_CLI_MANY_H
 #define VPCLAB_CLI_MANY_H
 
 #include "core/harness/attempt.h"
 #include "core/harness/procedure.h"
+#include "core/harness/remote.h"
 
 struct many {
-	struct attempt_spec at; /* its engine part is the procedure's */
+	/* Its engine part is the procedure's; without a lab: only the ends' names and the family.
+	 */
+	struct attempt_spec at;
+	struct remote_options remote; /* real machines */
+	struct remote_end ends[2];    /* client, server */
 	enum scenario_cpus cpus;
 	struct attempt_pins pins;
 	int64_t idle_at_ns; /* when the idle machine was looked at last */
@@ -21,6 +27,8 @@ struct many {
 
 /* Borrows what *at borrows. many_done(). */
 void many_init(struct many *m, const struct attempt_spec *at, bool quiet);
+/* From now on between real machines: at.from and at.to as remote_is() takes them. -EINVAL. */
+int many_remote(struct many *m, const struct remote_options *o, struct err *err);
 void many_done(struct many *m);
 void many_wipe(struct many *m); /* the line of progress, before anything else is printed */
 

@@ -68,10 +68,13 @@ static int bottleneck(struct procedure *p, const struct engine_spec *base, int f
 		return err_wrap(err, "bottleneck bandwidth");
 	out->bottleneck_pps = t.pps;
 	out->bottleneck_bps = t.pps * out->mss * 8;
+	out->bottleneck_valid = t.valid;
 	if (!t.valid)
 		out->bottleneck_why = t.why;
 	else if (!t.lost)
-		out->bottleneck_why = "nothing was lost: the sender may have been the limit";
+		out->bottleneck_why =
+		    "nothing was lost: the link made the sender wait, or the sender was the "
+		    "limit";
 	procedure_tell(p, "bottleneck: %.0f full packets/s", t.pps);
 	return 0;
 }

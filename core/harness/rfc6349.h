@@ -38,6 +38,7 @@ struct rfc6349 {	       /* zeroed is empty; in the procedure's arena */
 	double rtt_ns;	       /* baseline */
 	double bottleneck_bps; /* TCP payload that full segments at the bottleneck's rate carry */
 	double bottleneck_pps; /* full packets a second */
+	bool bottleneck_valid; /* the machine did not spoil that trial */
 	const char
 	    *bottleneck_why; /* a remark: what may have bounded it beside the path; or NULL */
 	double bdp_bytes;    /* bandwidth delay product */

@@ -22,12 +22,9 @@ struct saturator {
 	int best; /* index of the point with the highest figure; -1 */
 };
 
-static double gain(const struct saturator *s, const struct saturate_point *a,
-		   const struct saturate_point *b)
+static double gain(const struct saturate_point *a, const struct saturate_point *b)
 {
-	double v = b->figure.mean / a->figure.mean - 1;
-
-	return s->s->metric->better == METRIC_HIGHER ? v : -v;
+	return b->figure.mean / a->figure.mean - 1;
 }
 
 /* Is b better than a by more than chance explains, and by more than a little? */
@@ -41,7 +38,7 @@ static bool better(const struct saturator *s, const struct saturate_point *a,
 		return b->figure.n > 0;
 	size_t na = repeat_values(&a->r, s->metric, va), nb = repeat_values(&b->r, s->metric, vb);
 	summary_difference(va, na, vb, nb, s->o->repeat.confidence, &d);
-	return gain(s, a, b) > FLAT_LEAST && (na < 2 || nb < 2 || d.significant);
+	return gain(a, b) > FLAT_LEAST && (na < 2 || nb < 2 || d.significant);
 }
 
 /* As much as the best, but for what the repeats cannot tell apart. */
@@ -52,7 +49,7 @@ static bool as_much(const struct saturator *s, const struct saturate_point *p)
 
 	if (spread > near)
 		near = fmin(spread, FLAT_MOST);
-	return p->figure.n && gain(s, p, best) <= near;
+	return p->figure.n && gain(p, best) <= near;
 }
 
 static int find_point(const struct saturate *s, int streams, int threads)
@@ -198,12 +195,26 @@ static void conclude(struct saturator *s)
 	}
 }
 
+/* What more streams raise: transactions a second, else the default if more of it is better. */
+static const struct metric *pick_metric(enum engine_test test, size_t *index)
+{
+	const struct metric *want = metric_find("tps", test), *m;
+
+	if (!want)
+		want = metric_find(NULL, test);
+	if (!want || want->better != METRIC_HIGHER)
+		return NULL;
+	for (*index = 0; (m = metric_at(*index)) && m != want; (*index)++)
+		;
+	return m;
+}
+
 int saturate_run(struct procedure *p, const struct engine_spec *base,
 		 const struct saturate_options *o, struct saturate *out, struct err *err)
 {
 	struct saturator s = {.p = p, .o = o, .base = base, .s = out, .best = -1};
 
-	out->metric = repeat_metric(base->test, &s.metric);
+	out->metric = pick_metric(base->test, &s.metric);
 	if (!out->metric)
 		return err_input(err, "%s has no figure that streams could raise",
 				 engine_test_name(base->test));

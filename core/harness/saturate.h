@@ -22,7 +22,7 @@ struct saturate_options {
 struct saturate_point {
 	int streams, threads;
 	struct repeat r;
-	struct summary figure; /* the test's default metric */
+	struct summary figure; /* transactions a second, or the test's default metric */
 };
 
 enum saturate_end {

@@ -49,18 +49,18 @@ void grid_print(const struct grid *g, const char *indent, struct strbuf *out)
 	}
 	for (size_t i = 0; i < g->cells.n; i++) {
 		size_t column = i % g->columns, w = text_width(g->cells.v[i]);
-		bool last = column + 1 == g->columns;
+		size_t rest = width[column % COLUMNS_MOST] - w;
+		bool last = column + 1 == g->columns, left = last || column < g->texts;
 
 		strbuf_add(out, column ? "" : indent);
-		if (column >= g->texts)
-			text_spaces(out, width[column % COLUMNS_MOST] - w);
+		text_spaces(out, left ? 0 : rest);
 		strbuf_add(out, g->cells.v[i]);
-		if (column < g->texts && !last)
-			text_spaces(out, width[column % COLUMNS_MOST] - w);
-		if (last)
+		text_spaces(out, last ? 0 : left ? rest + BETWEEN : BETWEEN);
+		if (last) {
+			while (out->len && out->s[out->len - 1] == ' ')
+				out->s[--out->len] = '\0';
 			strbuf_addc(out, '\n');
-		else
-			text_spaces(out, BETWEEN);
+		}
 	}
 }
 

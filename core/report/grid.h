@@ -11,7 +11,7 @@
 struct grid {
 	struct arena arena;
 	size_t columns; /* as many as the first row has cells */
-	size_t texts;	/* the first so many columns are texts: to the left */
+	size_t texts;	/* the first so many columns are texts, and the last: to the left */
 	VEC(const char *) cells;
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -22,12 +23,14 @@
 #include "core/cli/print.h"
 #include "core/cli/test_options.h"
 #include "core/engine/engine.h"
+#include "core/engine/listen.h"
 #include "core/report/findings.h"
 
 #define ENGINE_END_NS (2 * NSEC_PER_SEC) /* for a worker to go once its channel is closed */
 
 struct engine_options {
 	bool stdio;
+	const char *listen, *key;
 	const char *address;
 	struct test_options test;
 	struct face_options face;
@@ -44,6 +47,10 @@ static const struct engine_options engine_unset = {
 static const struct option_def engine_option_defs[] = {
     {"stdio", 0, OPT_FLAG, NULL, "be a worker: JSON lines on standard input and output",
      ENGINE_AT(stdio), NULL, 0, 0},
+    {"listen", 0, OPT_STRING, "ADDRESS:PORT", "serve workers to who connects here",
+     ENGINE_AT(listen), NULL, 0, 0},
+    {"key", 0, OPT_STRING, "FILE", "with --listen: only to who has this key, by TLS",
+     ENGINE_AT(key), NULL, 0, 0},
     {"address", 'a', OPT_STRING, "ADDRESS", "measure over this address (127.0.0.1)",
      ENGINE_AT(address), NULL, 0, 0},
     TEST_OPTION_DEFS(struct engine_options),
@@ -207,6 +214,23 @@ static int engine_both(const struct engine_spec *spec, const char *address, enum
 	return ret ? ret : engine_print(spec, face, &result);
 }
 
+static void engine_listens(void *arg, const char *address, int port)
+{
+	(void)arg;
+	bool v6 = strchr(address, ':');
+	printf("listening on %s%s%s:%d\n", v6 ? "[" : "", address, v6 ? "]" : "", port);
+	fflush(stdout);
+}
+
+static int engine_listen(const struct engine_options *o, struct err *err)
+{
+	autofd int stop = engine_signals(err);
+	struct listen_options l = {
+	    .at = o->listen, .key_file = o->key, .stop_fd = stop, .ready = engine_listens};
+
+	return stop < 0 ? stop : listen_serve(&l, err);
+}
+
 static int engine_run(const struct call *call, struct err *err)
 {
 	const struct engine_options *o = call->options;
@@ -219,6 +243,12 @@ static int engine_run(const struct call *call, struct err *err)
 		return engine_stdio(STDIN_FILENO, STDOUT_FILENO, err) ? err_exit_status(err)
 								      : EXIT_PASS;
 	}
+	if (o->key && !o->listen)
+		return err_input(err, "--key goes with --listen");
+	if (o->listen && call->argc)
+		return err_input(err, "--listen: the TEST is named by who connects, not here");
+	if (o->listen)
+		return engine_listen(o, err);
 	int ret = engine_specify(call, &spec, err);
 	return ret ? ret
 		   : engine_both(&spec, o->address, face_of(&o->face, o->json, FACE_JSON), err);
@@ -239,6 +269,18 @@ const struct command cmd_engine = {
 	"tests`; without it the specification is read from standard input as JSON.\n"
 	"\n"
 	"With --stdio it is one worker: JSON messages, one a line, on standard input and output.\n"
-	"The first one has a role; the end of standard input ends the worker.",
+	"The first one has a role; the end of standard input ends the worker.\n"
+	"\n"
+	"With --listen it serves a worker to each connection, for machines without ssh. An "
+	"address\n"
+	"that is not of the loopback device needs --key FILE, the same file at both ends, "
+	"readable\n"
+	"by its owner only: 'openssl rand -hex 32 >FILE' makes one. The session is then "
+	"encrypted;\n"
+	"the measured traffic is not. SIGINT or SIGTERM end it.\n"
+	"\n"
+	"Exit status 3: a worker died or fell silent, the path was cut, or it was interrupted; "
+	"what\n"
+	"was known by then is printed, with the reason as \"invalid\".",
     .run = engine_run,
 };

@@ -216,6 +216,7 @@ static int read_known(struct script_reader *r, const char *at, const char *name,
 	bool known = false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		known |= str_eq(name, names[i]);
+	r->where->key = !known; /* what is wrong is the word, not what follows it */
 	if (!known)
 		return script_unknown(r, at, "command", name, names, ARRAY_SIZE(names));
 	if (argued)

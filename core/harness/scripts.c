@@ -6,7 +6,6 @@
  */
 #include "core/harness/scripts.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -115,27 +114,22 @@ static json_t *to_json(const struct yaml_node *n, int depth)
 static struct mark mark_of(const struct yaml_node *n, const char *pointer, bool key)
 {
 	struct mark at = n->at;
-	while (*pointer == '/') {
-		size_t len = strcspn(++pointer, "/");
+	while (n && *pointer == '/') {
+		size_t len = strcspn(++pointer, "/"), i = strtoul(pointer, NULL, 10);
 		const struct yaml_node *next = NULL;
-		if (n->kind == YAML_SEQ && isdigit((unsigned char)*pointer)) {
-			size_t i = strtoul(pointer, NULL, 10);
-			next = i < n->items.n ? n->items.v[i] : NULL;
+		if (n->kind == YAML_SEQ && i < n->items.n) {
+			next = n->items.v[i];
+			at = next->at;
 		}
-		VEC_FOREACH (pair, &n->pairs)
-			if (strlen(pair->key) == len && !strncmp(pair->key, pointer, len)) {
-				next = pair->value;
-				if ((key && !pointer[len]) || !next->at.line) {
-					at = pair->key_at;
-					key = true;
-				}
-			}
+		for (i = 0; n->kind == YAML_MAP && i < n->pairs.n; i++) {
+			const struct yaml_pair *pair = &n->pairs.v[i];
+			if (strlen(pair->key) != len || strncmp(pair->key, pointer, len))
+				continue;
+			next = pair->value;
+			at = (key && !pointer[len]) || !next->at.line ? pair->key_at : next->at;
+		}
 		pointer += len;
-		if (!next)
-			break;
 		n = next;
-		if (!(key && !*pointer))
-			at = n->at;
 	}
 	return at;
 }

@@ -167,8 +167,10 @@ void udp_receive(struct stream *s)
 	struct udp_stream *u = s->own;
 	if (u->steer) {
 		int cpu = s->w->server ? s->w->spec.server_cpu : s->w->spec.client_cpu;
-		if (steer_begin(s->fd, s->w->family, cpu, &s->err))
+		if (steer_begin(s->fd, s->w->family, cpu, &s->err)) {
+			atomic_store(&s->w->failed, true);
 			return;
+		}
 		u->rx.steered = true;
 	}
 	for (;;) {

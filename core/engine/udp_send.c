@@ -229,4 +229,6 @@ void udp_send(struct stream *s)
 		if (n && !udp_send_batch(s, n, now))
 			return;
 	}
+	if (u->tx.paced)
+		pace_ready(&u->tx.pace, end, 0); /* what was due by then and not sent */
 }

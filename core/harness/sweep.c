@@ -18,13 +18,25 @@ static bool is_frame(const char *key)
 	return str_eq(key, "frame");
 }
 
+/* With the unit in its name a key takes a number without one. */
+static json_t *json_value(const char *key, const char *text)
+{
+	bool unit = str_ends(key, "_ns") || str_ends(key, "_bps") || str_ends(key, "_pps");
+	int64_t v;
+	struct err ignored = ERR_INIT;
+
+	if (unit && !units_parse_int(text, 0, INT64_MAX, &v, &ignored))
+		return json_integer(v);
+	return str_eq(text, "true")    ? json_true()
+	       : str_eq(text, "false") ? json_false()
+				       : json_string(text);
+}
+
 /* Sets `text` as the value of a key, as whatever the key takes. */
 static int set_value(struct engine_spec *s, const char *key, const char *text, int family,
 		     struct err *err)
 {
-	json_t *v = str_eq(text, "true")    ? json_true()
-		    : str_eq(text, "false") ? json_false()
-					    : json_string(text);
+	json_t *v = json_value(key, text);
 	int64_t frame;
 	int r;
 
@@ -71,6 +83,24 @@ static int number_of(const struct engine_spec *base, const char *key, const char
 	return r;
 }
 
+/* The same, also where this test could not take the number: a step, or an end that is never
+ * reached. What the values come to is checked with all others. */
+static int loose_number(const struct engine_spec *base, const char *key, const char *text,
+			int64_t *out, struct err *err)
+{
+	static const enum engine_test others[] = {TEST_UDP_STREAM, TEST_TCP_STREAM, TEST_TCP_RR};
+	int r = number_of(base, key, text, out, err);
+
+	for (size_t i = 0; i < ARRAY_SIZE(others) && r; i++) {
+		struct err ignored = ERR_INIT;
+		struct engine_spec s;
+
+		engine_spec_default(&s, others[i]);
+		r = number_of(&s, key, text, out, &ignored) ? r : 0;
+	}
+	return r;
+}
+
 struct range {
 	const char *key;
 	int64_t from, to;
@@ -100,7 +130,7 @@ static int parse_how(const struct engine_spec *base, const char *how, struct ran
 			return err_input(err, "%s: '%s' is no factor above 1", r->key, how);
 		return 0;
 	}
-	int e = number_of(base, r->key, how + 1, &r->step, err);
+	int e = loose_number(base, r->key, how + 1, &r->step, err);
 	if (!e && r->step < 1)
 		return err_input(err, "%s: '%s' is no step of at least 1", r->key, how);
 	return e;
@@ -151,9 +181,9 @@ static int parse_range(const struct engine_spec *base, struct arena *arena, cons
 		return bad_range(values, err);
 	autofree char *how = mem_strdup(sign);
 	*dots = *sign = '\0';
-	int e = number_of(base, key, values, &r.from, err);
+	int e = loose_number(base, key, values, &r.from, err);
 	if (!e)
-		e = number_of(base, key, dots + 2, &r.to, err);
+		e = loose_number(base, key, dots + 2, &r.to, err);
 	if (!e)
 		e = parse_how(base, how, &r, err);
 	return e ? e : fill_range(&r, arena, axis, err);

@@ -196,10 +196,12 @@ static void limit_unknown(struct limit *l)
 			 l->spec->streams, l->spec->outstanding, l->sender_busy * 100,
 			 l->receiver_busy * 100);
 	else
-		limit_is(l, "",
-			 "the sender's thread was %.0f %% busy, the receiver's %.0f %%, "
-			 "and nothing was lost or full",
-			 l->sender_busy * 100, l->receiver_busy * 100);
+		limit_is(
+		    l, "",
+		    "the sender's thread was %.0f %% busy and waited for a CPU for %.0f %%, the "
+		    "receiver's %.0f %% and %.0f %%; nothing was lost or full",
+		    l->sender_busy * 100, l->sender_wait * 100, l->receiver_busy * 100,
+		    l->receiver_wait * 100);
 }
 
 void limit_find(const struct engine_spec *s, struct engine_result *out)

@@ -72,13 +72,11 @@ void steady_find(const double *v, size_t n, struct steady *out)
 	}
 	size_t batch = n / 20 > 5 ? 5 : n / 20 ? n / 20 : 1, batches = n / batch, cut = 0;
 	double least = INFINITY;
-	for (size_t b = 0; b <= batches / 2 && batches - b >= STEADY_LEAST; b++) {
-		double error = steady_error(v, batch, b, batches);
-		if (error < least * (1 - 1e-12)) {
-			least = error;
-			cut = b * batch;
-		}
-	}
+	for (size_t b = 0; b <= batches / 2 && batches - b >= STEADY_LEAST; b++)
+		least = fmin(least, steady_error(v, batch, b, batches));
+	while (steady_error(v, batch, cut, batches) > least * STEADY_NEAR)
+		cut++;
+	cut *= batch;
 	if (!steady_differs(v, cut, n))
 		cut = 0;
 	size_t rest = n - cut;

@@ -13,12 +13,14 @@ struct steady {
 };
 
 #define STEADY_LEAST 4	  /* figures that must be left behind the cut */
+#define STEADY_NEAR  1.25 /* times the least error: so much is noise, and less is cut then */
 #define STEADY_TREND 0.05 /* of the mean, that a steady part may drift in all */
 
 /*
- * The cut that makes the standard error of the rest least (MSER-5, White 1997: means of five
- * figures where there are 100, of fewer where there are fewer), in the first half only. What is
- * left must not drift: its slope, where a t-test at 99 % sees one, at most STEADY_TREND.
+ * The first cut that makes the standard error of the rest about the least (MSER-5, White 1997:
+ * means of five figures where there are 100, of fewer where there are fewer), in the first half
+ * only. What is left must not drift: its slope, where a t-test at 99 % sees one, at most
+ * STEADY_TREND.
  */
 void steady_find(const double *v, size_t n, struct steady *out);
 

@@ -72,7 +72,7 @@ static void udp_loss_is_what_was_sent_and_not_received(void **state)
 
 	(void)state;
 	merge(TEST_UDP_STREAM,
-	      "{\"sent\":[100,50],\"packets\":150,\"bytes\":15000,\"size\":100,\"missed\":3,"
+	      "{\"sent_each\":[100,50],\"packets\":150,\"bytes\":15000,\"size\":100,\"missed\":3,"
 	      "\"refused\":1,\"window_ns\":1000000000,\"intervals\":[]}",
 	      "{\"received\":[80,50],\"seen\":[90,50],\"packets\":130,\"bytes\":13000,\"units\":"
 	      "128.5,"
@@ -101,7 +101,7 @@ static void udp_total_loss_is_all_of_it(void **state)
 
 	(void)state;
 	merge(TEST_UDP_STREAM,
-	      "{\"sent\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,"
+	      "{\"sent_each\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,"
 	      "\"intervals\":[]}",
 	      "{\"received\":[0],\"seen\":[0],\"packets\":0,\"units\":0,\"lost_host\":500,"
 	      "\"window_ns\":1000000000,\"intervals\":[]}",
@@ -121,7 +121,7 @@ static void udp_partial_counts_gaps(void **state)
 
 	(void)state;
 	merge(TEST_UDP_STREAM,
-	      "{\"sent\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,\"partial\":"
+	      "{\"sent_each\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,\"partial\":"
 	      "true,"
 	      "\"intervals\":[]}",
 	      "{\"received\":[60],\"seen\":[62],\"packets\":60,\"units\":60,"

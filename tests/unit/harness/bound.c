@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* bound: what the lab knows goes over what the ends suspect. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/harness/bound.h"
+
+static struct run_sample sample(enum engine_test test, double bps, const char *limit)
+{
+	struct run_sample run = {.spec.test = test, .engine.test = test};
+
+	run.engine.goodput_bps = bps;
+	snprintf(run.engine.limit, sizeof(run.engine.limit), "%s", limit);
+	snprintf(run.engine.limit_why, sizeof(run.engine.limit_why), "as the ends say");
+	return run;
+}
+
+static const struct truth_predicted gigabit = {
+    .known = true,
+    .goodput_bps = 941.5e6,
+    .low_bps = 941.5e6,
+    .high_bps = 941.5e6,
+    .limit_value = 1e9,
+    .link = "h1 uplink",
+};
+
+static void is(const struct run_sample *run, const char *limit, const char *why)
+{
+	assert_string_equal(run->engine.limit, limit);
+	if (!strstr(run->engine.limit_why, why))
+		fail_msg("'%s' does not say '%s'", run->engine.limit_why, why);
+}
+
+static void what_is_predicted_is_the_link(void **state)
+{
+	struct run_sample run = sample(TEST_TCP_STREAM, 940e6, "sender");
+
+	(void)state;
+	bound_refine(&gigabit, &run);
+	is(&run, "link", "99.8 %");
+	is(&run, "link", "h1 uplink");
+	run = sample(TEST_TCP_STREAM, 700e6, "sender");
+	bound_refine(&gigabit, &run);
+	is(&run, "sender", "as the ends say");
+	run = sample(TEST_TCP_RR, 940e6, "");
+	bound_refine(&gigabit, &run);
+	is(&run, "", "as the ends say");
+}
+
+static void what_the_sender_offers_is_the_schedule(void **state)
+{
+	struct run_sample run = sample(TEST_UDP_STREAM, 10e6, "schedule");
+	struct truth_predicted p = gigabit;
+
+	(void)state;
+	p.limit = LIMIT_SENDER;
+	p.goodput_bps = p.low_bps = p.high_bps = 10e6;
+	bound_refine(&p, &run);
+	is(&run, "schedule", "100.0 %");
+}
+
+static void drops_have_a_place(void **state)
+{
+	struct arena arena;
+	struct run_sample run = sample(TEST_UDP_STREAM, 500e6, "link");
+
+	(void)state;
+	arena_init(&arena);
+	*VEC_ADD(&arena, &run.losses.list) =
+	    (struct loss){.cause = "queue is full", .where = "h2:vnic0", .packets = 90};
+	*VEC_ADD(&arena, &run.losses.list) =
+	    (struct loss){.cause = "loss", .where = "fabric", .packets = 10};
+	bound_refine(NULL, &run);
+	is(&run, "link", "90 packets were dropped at h2:vnic0: queue is full");
+	arena_done(&arena);
+}
+
+static void a_short_machine_is_said_where_nothing_is_proven(void **state)
+{
+	struct run_sample run = sample(TEST_TCP_STREAM, 100e6, "");
+
+	(void)state;
+	run.fidelity.limit = FIDELITY_CPU;
+	snprintf(run.fidelity.why, sizeof(run.fidelity.why), "CPU 0 was 99.0 %% busy");
+	bound_refine(&gigabit, &run);
+	is(&run, "", "perhaps the machine: CPU 0");
+	run = sample(TEST_TCP_STREAM, 100e6, "window");
+	run.fidelity.limit = FIDELITY_CPU;
+	bound_refine(&gigabit, &run);
+	is(&run, "window", "as the ends say");
+	run = sample(TEST_UDP_STREAM, 100e6, "");
+	run.fidelity.limit = FIDELITY_BACKLOG;
+	bound_refine(&gigabit, &run);
+	is(&run, "receiver", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_is_predicted_is_the_link),
+	    cmocka_unit_test(what_the_sender_offers_is_the_schedule),
+	    cmocka_unit_test(drops_have_a_place),
+	    cmocka_unit_test(a_short_machine_is_said_where_nothing_is_proven),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -3,7 +3,9 @@
 #include "core/base/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/units.h"
 
@@ -23,4 +25,17 @@ void clock_sleep_until_ns(int64_t when_ns)
 		return;
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;
+}
+
+void clock_id(char *id, size_t size)
+{
+	char boot[64] = "", ns[48] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	int known = f && fscanf(f, "%63s", boot) == 1;
+
+	if (f)
+		fclose(f);
+	if (readlink("/proc/self/ns/time", ns, sizeof(ns) - 1) < 0)
+		ns[0] = '\0'; /* before Linux 5.6 there is one only */
+	snprintf(id, size, "%s%s", known ? boot : "", known ? ns : "");
 }

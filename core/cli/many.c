@@ -63,7 +63,7 @@ static int open_ends(const struct many *m, struct remote_worker *w, struct sever
 	if (!r)
 		r = remote_address(&m->ends[1], &w[0], &m->remote, &pair->server, err);
 	pair->ends = (struct engine_ends){w[0].out, w[0].in, w[1].out, w[1].in};
-	pair->own_clocks = !r && !remote_same_clock(&w[0], &w[1]);
+	pair->own_clocks = !r && (!remote_here(&w[0]) || !remote_here(&w[1]));
 	return r;
 }
 

@@ -255,7 +255,8 @@ static int open_pair(struct machines *x, size_t i, struct err *err)
 	if (!r)
 		r = remote_address(&x->ends[i][1], &w[0], x->o, &pair->server, err);
 	pair->ends = (struct engine_ends){w[0].out, w[0].in, w[1].out, w[1].in};
-	pair->own_clocks = !remote_same_clock(&w[0], &w[1]);
+	/* Ours too: by it they are told when to start. */
+	pair->own_clocks = !remote_here(&w[0]) || !remote_here(&w[1]);
 	return r;
 }
 

@@ -126,12 +126,25 @@ static void pair_clock_answer(struct pair *p, enum pair_side side, const json_t 
 			 result_integer(m, "now_ns"), clock_now_ns());
 }
 
+/* Both ends of one version: what a figure means may change between two. */
+static int pair_ready(struct pair *p, enum pair_side side, json_t *m, struct err *err)
+{
+	const char *program = json_string_value(json_object_get(m, "program"));
+	if (program && !str_eq(program, VPCLAB_VERSION))
+		return err_unsupported(err,
+				       "%s is of vpclab %.40s, and this is vpclab " VPCLAB_VERSION
+				       ": both ends of a measurement must be of one version",
+				       pair_roles[side], program);
+	pair_keep(&p->ready[side], m);
+	return 0;
+}
+
 static int pair_message(struct pair *p, enum pair_side side, json_t *m, struct err *err)
 {
 	const char *type = control_type(m);
 	if (str_eq(type, "ready"))
-		pair_keep(&p->ready[side], m);
-	else if (str_eq(type, "connected"))
+		return pair_ready(p, side, m, err);
+	if (str_eq(type, "connected"))
 		pair_keep(&p->connected, m);
 	else if (str_eq(type, "interval"))
 		pair_interval(p, side, m);
@@ -443,12 +456,15 @@ static int64_t pair_lead(const struct engine_spec *s)
 	return lead + few * PAIR_LEAD_THREAD_NS + (streams - few) * PAIR_LEAD_MORE_NS;
 }
 
-/* Two workers whose clocks may differ: unless they are the same after all, they are compared. */
+/* Two workers whose clocks may differ, or that have one which is not ours, by which they are told
+ * when to start: unless all three are the same after all, they are compared. */
 static int pair_compare(struct pair *p, struct err *err)
 {
 	const char *ours = json_string_value(json_object_get(p->ready[PAIR_CLIENT], "clock_id"));
 	const char *theirs = json_string_value(json_object_get(p->ready[PAIR_SERVER], "clock_id"));
-	p->one_clock = ours && theirs && *ours && str_eq(ours, theirs);
+	char here[128];
+	clock_id(here, sizeof(here));
+	p->one_clock = here[0] && ours && theirs && str_eq(ours, theirs) && str_eq(ours, here);
 	for (int side = 0; side < 2 && (!p->own_clocks || p->one_clock); side++)
 		p->clock[side][PAIR_BEFORE] = (struct clock_offset){0};
 	return p->own_clocks && !p->one_clock ? pair_clocks(p, PAIR_BEFORE, err) : 0;

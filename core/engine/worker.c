@@ -208,20 +208,6 @@ static int worker_raise_files(const struct worker *w, struct err *err)
 			w->n_streams, need, (long long)files.rlim_cur);
 }
 
-/* The same text: the same CLOCK_MONOTONIC. Of this boot of this machine, and in the same time
- * namespace, time_namespaces(7). "": not known. */
-static void worker_clock_id(char *id, size_t size)
-{
-	char boot[64] = "", ns[48] = "";
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	bool known = f && fscanf(f, "%63s", boot) == 1;
-	if (f)
-		fclose(f);
-	if (readlink("/proc/self/ns/time", ns, sizeof(ns) - 1) < 0)
-		ns[0] = '\0'; /* before Linux 5.6 there is one only */
-	snprintf(id, size, "%s%s", known ? boot : "", known ? ns : "");
-}
-
 /* When is it here? */
 static int worker_tell_time(struct worker *w, const json_t *m, struct err *err)
 {
@@ -254,7 +240,7 @@ static int worker_specified(struct worker *w, struct err *err)
 		return r;
 	worker_crews(w);
 	char id[128];
-	worker_clock_id(id, sizeof(id));
+	clock_id(id, sizeof(id));
 	json_t *ready =
 	    json_pack("{s:s,s:s,s:s}", "type", "ready", "clock_id", id, "program", VPCLAB_VERSION);
 	if (w->server && (r = setup_server(w, ready, err))) {

@@ -24,6 +24,7 @@
 #include "core/base/file.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/engine/listen.h"
 
 #define REMOTE_HELLO_NS (30 * NSEC_PER_SEC)
 #define REMOTE_ASK_NS	(10 * NSEC_PER_SEC)
@@ -236,9 +237,12 @@ static void own_machine(struct remote_worker *w)
 	}
 }
 
-bool remote_same_clock(const struct remote_worker *a, const struct remote_worker *b)
+bool remote_here(const struct remote_worker *w)
 {
-	return a->machine[0] && str_eq(a->machine, b->machine);
+	struct remote_worker here = {0};
+
+	own_machine(&here);
+	return here.machine[0] && str_eq(w->machine, here.machine);
 }
 
 /* ---- words ---- */
@@ -377,7 +381,13 @@ int remote_open(const struct remote_end *end, const struct remote_options *o,
 		return open_local(w, err);
 	if (end->kind == REMOTE_SSH)
 		return open_ssh(end, o, w, err);
-	return err_unsupported(err, "%s: listeners are being built", end->text);
+	int r = listen_connect(end->host, end->port, o->key_file, &w->in, err);
+	if (r) {
+		w->in = -1;
+		return err_wrap(err, "%s", end->text);
+	}
+	w->out = w->in;
+	return 0;
 }
 
 void remote_close(struct remote_worker *w)

@@ -53,8 +53,8 @@ int remote_open(const struct remote_end *end, const struct remote_options *o,
 		struct remote_worker *w, struct err *err);
 void remote_close(struct remote_worker *w);
 
-/* Both by one clock? Only where it is certain. */
-bool remote_same_clock(const struct remote_worker *a, const struct remote_worker *b);
+/* Is it on this machine, and by this process's clock? Only where that is certain. */
+bool remote_here(const struct remote_worker *w);
 
 /* Adds to `err` what ssh said meanwhile, if anything. */
 void remote_explain(const struct remote_end *end, const struct remote_worker *w, struct err *err);

@@ -107,14 +107,14 @@ static json_t *json_counts(const struct truth_counts *c)
 	return o;
 }
 
-static json_t *json_counted(const struct run_sample *run)
+static json_t *json_counted(const struct truth_counted *c, const struct truth_counts *whole,
+			    const struct truth_counts *window)
 {
 	static const char *const agreement[] = {
 	    [TRUTH_AGREE] = "agree",
 	    [TRUTH_DISAGREE] = "disagree",
 	    [TRUTH_UNKNOWN] = "unknown",
 	};
-	const struct truth_counted *c = &run->counted;
 	json_t *o = json_object();
 
 	set_text(o, "truths", agreement[c->agreement]);
@@ -124,8 +124,8 @@ static json_t *json_counted(const struct run_sample *run)
 	set_int(o, "foreign_packets", c->foreign_packets);
 	set_number(o, "goodput_bps", c->goodput_bps);
 	set_number(o, "packets_pps", c->pps);
-	json_object_set_new(o, "whole_flow", json_counts(&run->whole));
-	json_object_set_new(o, "window", json_counts(&run->window));
+	json_object_set_new(o, "whole_flow", json_counts(whole));
+	json_object_set_new(o, "window", json_counts(window));
 	return o;
 }
 
@@ -204,6 +204,17 @@ static json_t *json_changes(const struct run_sample *run)
 	return list;
 }
 
+/* Of a test with data both ways: that from server to client. */
+static json_t *json_back(const struct run_back *b)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "predicted", json_predicted(&b->predicted));
+	json_object_set_new(o, "counted", json_counted(&b->counted, &b->whole, &b->window));
+	json_object_set_new(o, "account", json_losses(&b->losses));
+	return o;
+}
+
 json_t *json_sample(const struct run_sample *run)
 {
 	json_t *o = json_object();
@@ -215,12 +226,14 @@ json_t *json_sample(const struct run_sample *run)
 		return o;
 	json_object_set_new(o, "spec", engine_spec_json(&run->spec));
 	json_object_set_new(o, "engine", engine_result_json(&run->engine));
-	json_object_set_new(o, "counted", json_counted(run));
+	json_object_set_new(o, "counted", json_counted(&run->counted, &run->whole, &run->window));
 	json_object_set_new(o, "fidelity", json_fidelity(&run->fidelity));
 	set_number(o, "cpu_per_packet_ns", run->cpu_per_packet_ns);
 	set_text(o, "cpu_per_packet_missing", run->cpu_missing);
 	json_object_set_new(o, "account", json_losses(&run->losses));
 	json_object_set_new(o, "changes", json_changes(run));
+	if (run->back.known)
+		json_object_set_new(o, "back", json_back(&run->back));
 	return o;
 }
 

@@ -78,6 +78,7 @@ struct latency {
 	char *data; /* a datagram of either kind */
 	size_t room;
 	struct timestamp_clock clock;
+	bool comparable;	    /* the server's times can be compared with ours */
 	bool send_stamps;	    /* asked for */
 	uint32_t stamp_next;	    /* number that the kernel gives to the next one sent */
 	uint32_t stamp_seen;	    /* server: the kernel's number of the next one to hear of */

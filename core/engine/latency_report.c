@@ -24,7 +24,8 @@
  *                 without samples have none, or null
  *   deadline      [{within_ms, share}]: of all that were sent, answered in that time since they
  *                 were due; what is lost never is
- *   clock         {shared, error_ns}
+ *   clock         {shared, comparable}: are both ends' clocks one; if not, was their difference
+ *                 found (its bound is the result's clock_error_ns; else no delay of a way)
  *   histogram     {round_trip, from_sent, timer_error, forward, back}: count, min, max, and buckets
  *                 [lowest ns, how many], exact below 256 ns, else to 1/256: what percentiles are
  *                 drawn from
@@ -97,6 +98,9 @@ static void latency_report_client(struct worker *w, json_t *result)
 	latency_add(result, "strays", strays);
 	latency_add(result, "stamps_strange", strange);
 	latency_add(result, "seed", w->spec.seed);
+	json_object_set_new(
+	    result, "clock",
+	    json_pack("{s:b,s:b}", "shared", !w->own_clock, "comparable", worker_comparable(w)));
 	latency_report_hists(w, result);
 }
 
@@ -276,7 +280,7 @@ static const char *latency_schedule(enum engine_schedule schedule)
 	return names[schedule];
 }
 
-static json_t *latency_detail(const struct latency_found *f, const struct engine_result *out)
+static json_t *latency_detail(const struct latency_found *f)
 {
 	static const char *const counts[] = {"answered", "lost",   "late",
 					     "refused",	 "strays", "stamps_strange"};
@@ -284,7 +288,7 @@ static json_t *latency_detail(const struct latency_found *f, const struct engine
 	json_object_set_new(j, "schedule", json_string(latency_schedule(f->spec->schedule)));
 	json_object_set_new(j, "rate_pps", result_real(latency_rate(f->spec)));
 	latency_add(j, "timeout_ns", latency_timeout(f->spec));
-	latency_add(j, "seed", out->seed);
+	latency_add(j, "seed", result_integer(f->client, "seed"));
 	latency_add(j, "sent", f->sent);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		latency_add(j, counts[i], result_integer(f->client, counts[i]));
@@ -294,9 +298,7 @@ static json_t *latency_detail(const struct latency_found *f, const struct engine
 	json_object_set_new(j, "back", latency_way(f, true));
 	json_object_set_new(j, "host", latency_host(f));
 	json_object_set_new(j, "deadline", latency_deadlines(f));
-	json_object_set_new(j, "clock",
-			    json_pack("{s:b,s:o}", "shared", out->clock_error_ns == 0, "error_ns",
-				      result_real(out->clock_error_ns)));
+	json_object_set(j, "clock", json_object_get(f->client, "clock"));
 	json_object_set_new(j, "histogram", latency_histogram(f));
 	return j;
 }
@@ -349,7 +351,7 @@ void latency_merge(const struct engine_spec *s, const json_t *client, const json
 	}
 	latency_losses(&f);
 	latency_fill(&f, out);
-	out->detail = latency_detail(&f, out);
+	out->detail = latency_detail(&f);
 	for (int kind = 0; kind < LATENCY_KINDS; kind++)
 		hist_free(f.hist[kind]);
 }

@@ -8,9 +8,10 @@
  * the difference, the sender's own fault. One that is due late is sent at once, none is left out.
  *
  * The server answers at once, with its own times. So each way has its delay, exact where both ends
- * read one clock, its losses, duplicates and reordering. Kernel timestamps split each way into
- * program to driver, driver to driver (the path), driver to program. An answer is taken whenever it
- * comes; one that has not come in the timeout after the last probe is lost.
+ * read one clock, else as exact as the clocks' difference is known (not known: no delay), its
+ * losses, duplicates and reordering. Kernel timestamps split each way into program to driver,
+ * driver to driver (the path), driver to program. An answer is taken whenever it comes; one that
+ * has not come in the timeout after the last probe is lost.
  *
  * What is found, and its names, are latency_report.c's. Gaps are equal, exponential (Poisson),
  * uniform in 0 to twice the mean, or normal with a deviation of a quarter of it.
@@ -118,6 +119,7 @@ static void latency_prepare(struct stream *s)
 		distribution_fork(&l->random, (uint64_t)w->spec.seed, (uint64_t)s->index);
 		latency_prepare_client(s, l);
 	}
+	l->comparable = worker_comparable(w);
 	int64_t drops = socket_drops(s->fd);
 	l->drops = drops > 0 ? drops : 0;
 	l->send_stamps = latency_rate(&w->spec) <= LATENCY_STAMPS;
@@ -313,15 +315,17 @@ static void latency_answered(struct latency *l, const struct latency_probe *p)
 	const struct latency_answer *a = &p->answer;
 	latency_hist(l, LATENCY_ROUND_TRIP, p->due_ns, p->received_ns);
 	latency_hist(l, LATENCY_FROM_SENT, p->sent_ns, p->received_ns);
-	latency_hist(l, LATENCY_FORWARD, p->sent_ns, a->received_ns);
-	latency_hist(l, LATENCY_BACK, a->sent_ns, p->received_ns);
 	latency_hist(l, LATENCY_TURNAROUND, a->received_ns, a->sent_ns);
-	latency_hist(l, LATENCY_PATH_FORWARD, p->driver_ns, a->kernel_received_ns);
-	latency_hist(l, LATENCY_PATH_BACK, p->server_driver_ns, p->kernel_received_ns);
 	latency_hist(l, LATENCY_CLIENT_RECEIVE, p->kernel_received_ns, p->received_ns);
 	latency_hist(l, LATENCY_SERVER_SEND, a->sent_ns, p->server_driver_ns);
 	latency_hist(l, LATENCY_SERVER_RECEIVE, a->kernel_received_ns, a->received_ns);
 	latency_ipdv(l, p);
+	if (!l->comparable)
+		return;
+	latency_hist(l, LATENCY_FORWARD, p->sent_ns, a->received_ns);
+	latency_hist(l, LATENCY_BACK, a->sent_ns, p->received_ns);
+	latency_hist(l, LATENCY_PATH_FORWARD, p->driver_ns, a->kernel_received_ns);
+	latency_hist(l, LATENCY_PATH_BACK, p->server_driver_ns, p->kernel_received_ns);
 }
 
 /* The oldest probe leaves the ring, in the order of sending, and is judged. */
@@ -408,6 +412,15 @@ static void latency_learn_before(struct latency *l, const struct latency_answer 
 		p->server_driver_ns = a->before_sent_ns;
 }
 
+/* The server's times, as our clock would have shown them. */
+static void latency_convert(const struct worker *w, struct latency_answer *a)
+{
+	a->received_ns -= w->peer_ahead_ns;
+	a->sent_ns -= w->peer_ahead_ns;
+	a->kernel_received_ns -= a->kernel_received_ns ? w->peer_ahead_ns : 0;
+	a->before_sent_ns -= a->before_sent_ns ? w->peer_ahead_ns : 0;
+}
+
 static void latency_heard(struct stream *s, ssize_t n, int64_t kernel_ns, int64_t now)
 {
 	struct latency *l = s->own;
@@ -419,6 +432,7 @@ static void latency_heard(struct stream *s, ssize_t n, int64_t kernel_ns, int64_
 		return;
 	}
 	latency_get(l->data + PACKET_TIMED, &a);
+	latency_convert(s->w, &a);
 	if (!seq_add(&l->seq[p.phase], a.order))
 		return;
 	struct latency_probe *probe = latency_find(l, p.phase, p.number);

@@ -120,7 +120,7 @@ is "9 ms there and 1 ms back" "$(jq '.engine.detail
 	   .back.delay.min >= 1e6, .back.delay.p50 < 1.4e6, .back.path.min >= 1e6] | all' \
 	"$work/ways.json")" true
 is "the clock is one, and said so" "$(jq -c .engine.detail.clock "$work/ways.json")" \
-	'{"shared":true,"error_ns":0}'
+	'{"shared":true,"comparable":true}'
 is "the parts are the whole: program, driver, path, driver, program" "$(jq '.engine.detail
 	| (.host.client_send.mean + .forward.path.mean + .host.server_receive.mean + .host.turnaround.mean
 	   + .host.server_send.mean + .back.path.mean + .host.client_receive.mean)

@@ -5,8 +5,9 @@
 
 #include "core/engine/engine.h"
 
-#define LIMIT_BUSY 0.95 /* of the time, a thread was at work or waited for a CPU: it never slept   \
-			 */
+#define LIMIT_BUSY                                                                                 \
+	0.95 /* of the time, a thread was at work or waited for a CPU: it never slept              \
+	      */
 #define LIMIT_HELD    0.30  /* of the time with data to send, held by a window */
 #define LIMIT_OFFERED 0.995 /* of what was asked for: the schedule was kept */
 #define LIMIT_QUEUED  1.5   /* times the least round trip: there is a queue on the way */

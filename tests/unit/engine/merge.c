@@ -121,7 +121,8 @@ static void udp_partial_counts_gaps(void **state)
 
 	(void)state;
 	merge(TEST_UDP_STREAM,
-	      "{\"sent_each\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,\"partial\":"
+	      "{\"sent_each\":[100],\"packets\":100,\"size\":100,\"window_ns\":1000000000,"
+	      "\"partial\":"
 	      "true,"
 	      "\"intervals\":[]}",
 	      "{\"received\":[60],\"seen\":[62],\"packets\":60,\"units\":60,"

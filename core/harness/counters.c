@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "core/base/str.h"
 #include "emulator/lab/count.h"
@@ -70,7 +71,13 @@ static int protocol_of(const struct counters_at *at, const json_t *flow)
 				     : at->protocol;
 }
 
-/* Addresses are those after all translations; translation 1:1 leaves ports alone. */
+static bool is_group(const struct ip *ip)
+{
+	return ip->family == AF_INET6 ? ip->bytes[0] == 0xff : (ip->bytes[0] & 0xf0) == 0xe0;
+}
+
+/* Addresses are those after all translations; translation 1:1 leaves ports alone. What is sent to a
+ * group arrives as it was. */
 static void describe_flow(const struct counters_at *at, const json_t *flow, bool any_client,
 			  struct count_flow *out)
 {
@@ -86,6 +93,14 @@ static void describe_flow(const struct counters_at *at, const json_t *flow, bool
 	    .src_port = at->from_server ? server : client,
 	    .dst_port = at->from_server ? client : server,
 	};
+	const char *remote = json_string_value(json_object_get(flow, "remote"));
+	struct err ignored = ERR_INIT;
+	struct ip ip;
+
+	if (!remote || ip_parse(remote, &ip, &ignored) || !is_group(&ip))
+		return;
+	out->src = (struct ip){0};
+	out->dst = ip;
 }
 
 static bool same_rule(const struct count_flow *a, const struct count_flow *b)

@@ -185,6 +185,10 @@ static void run_once(struct runner *run, struct run_cell *c, const struct bench_
 		 sample.index, m->repeat.max);
 	specify(run, m, c->path, lab, &spec);
 	int failed = attempt_run(&spec, &run->r->arena, &sample, &err);
+	if (!failed && sample.engine.invalid[0]) { /* a part of a run is no sample of it */
+		failed = err_fail(&err, EIO, "invalid: %s", sample.engine.invalid);
+		engine_result_done(&sample.engine);
+	}
 	struct run_sample *stored = VEC_ADD(&run->r->arena, &c->runs);
 	*stored = sample;
 	if (failed)
@@ -301,7 +305,8 @@ static void find_ceiling(struct runner *run, struct run_cell *c)
 	specify(run, &m, c->path, lab, &spec);
 	if (attempt_run(&spec, &run->r->arena, &sample, &ignored))
 		return;
-	c->ceiling_bps = sample.engine.goodput_bps;
+	if (!sample.engine.invalid[0])
+		c->ceiling_bps = sample.engine.goodput_bps;
 	engine_result_done(&sample.engine);
 }
 

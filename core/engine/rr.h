@@ -12,8 +12,8 @@
 /* On the way at the same time, of all connections: each costs memory (udp_rr: about 300 bytes). */
 #define RR_OUTSTANDING_MAX 100000
 
-/* Empty looks of a spinning end between two offers of its CPU to others: where both ends share a
- * CPU after all, they take turns and do not wait for the scheduler. */
+/* Empty looks of a spinning end between two offers of its CPU to others. Where both ends share a
+ * CPU it offers it after each, and they take turns. */
 #define RR_SPINS 64
 
 struct rr {		  /* crew.own */

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,9 @@
 #define TCP_CRR_TICK	(10 * NSEC_PER_MSEC)
 #define TCP_CRR_PAUSE	NSEC_PER_MSEC /* after a failure, before the next try */
 #define TCP_CRR_ROOM	(256 << 10)
-#define TCP_CRR_TURN	16 /* connections of a slot before others have their turn */
+#define TCP_CRR_SPINS	64
+#define TCP_CRR_ONE	500 /* bytes that are one segment on any path */
+#define TCP_CRR_TURN	16  /* connections of a slot before others have their turn */
 
 enum tcp_crr_state {
 	TCP_CRR_IDLE,	/* the next connection begins at once */
@@ -51,10 +55,12 @@ struct tcp_crr_slot { /* a connection after the other */
 struct tcp_crr_crew {
 	struct crew *c;
 	struct tcp_crr *found;
+	struct engine_spec spec; /* what sockets are made by */
 	struct events e;
 	struct tcp_crr_slot *slots;
 	struct sockaddr_storage peer, own;
 	int port;	  /* index of the server's port that is next */
+	bool fin;	  /* the client closes, and does not reset */
 	bool bound;	  /* spec.client_address is in `own` */
 	bool fatal;	  /* the test is over */
 	int idle, paused; /* slots that are */
@@ -148,7 +154,7 @@ static int tcp_crr_open(struct tcp_crr_crew *t)
 {
 	const struct worker *w = t->c->w;
 	struct err err = ERR_INIT;
-	int fd = socket_open(&w->spec, false, w->family, &err);
+	int fd = socket_open(&t->spec, false, w->family, &err);
 	if (fd < 0) {
 		tcp_crr_fatal(t, -fd, "opening a socket");
 		return -1;
@@ -160,7 +166,7 @@ static int tcp_crr_open(struct tcp_crr_crew *t)
 		close(fd);
 		return -1;
 	}
-	if (str_eq(w->spec.close, "rst"))
+	if (!t->fin)
 		socket_abort_on_close(fd);
 	return fd;
 }
@@ -169,7 +175,9 @@ static int tcp_crr_open(struct tcp_crr_crew *t)
 static bool tcp_crr_watch(struct tcp_crr_crew *t, struct tcp_crr_slot *s, uint32_t events)
 {
 	int r = 0;
-	if (!s->watched)
+	if (t->c->n == 1) /* tcp_crr_wait_single() looks at `events` */
+		r = 0;
+	else if (!s->watched)
 		r = events_add(&t->e, s->fd, events, s);
 	else if (s->events != events)
 		r = events_change(&t->e, s->fd, events, s);
@@ -195,6 +203,12 @@ static void tcp_crr_ended(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
 	s->began_ns = now; /* of the next one */
 }
 
+static void tcp_crr_connected(struct tcp_crr_slot *s)
+{
+	if (!s->connected_ns)
+		s->connected_ns = clock_now_ns();
+}
+
 /* 0: go on; negative errno: -EAGAIN where this step has to be waited for. */
 static int tcp_crr_try_connected(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
 {
@@ -203,7 +217,10 @@ static int tcp_crr_try_connected(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
 	    connect(s->fd, (struct sockaddr *)&t->peer, t->c->w->peer_len) && errno != EISCONN)
 		return errno == EALREADY || errno == EINPROGRESS ? -EAGAIN : -errno;
 	s->state = TCP_CRR_SENDING;
-	return 0;
+	if (!tcp_crr_is_bare(t->c->w))
+		return 0;
+	tcp_crr_connected(s);
+	return t->fin && shutdown(s->fd, SHUT_WR) ? -errno : 0;
 }
 
 static int tcp_crr_try_send(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
@@ -221,14 +238,10 @@ static int tcp_crr_try_receive(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
 	ssize_t n = recv(s->fd, t->data, t->room, MSG_DONTWAIT);
 	if (n < 0)
 		return -errno;
-	s->get -= n;
-	return n ? 0 : -ECONNRESET;
-}
-
-static void tcp_crr_connected(struct tcp_crr_slot *s)
-{
-	if (!s->connected_ns)
-		s->connected_ns = clock_now_ns();
+	if (!n && !tcp_crr_is_bare(t->c->w))
+		return -ECONNRESET;
+	s->get -= n ? n : 1; /* tcp_cc waits for the end of the connection, as if it were a byte */
+	return 0;
 }
 
 /* As far as it goes now; false: the test is over. */
@@ -269,7 +282,7 @@ static bool tcp_crr_begin(struct tcp_crr_crew *t, struct tcp_crr_slot *s, int64_
 				   .began_ns = now,
 				   .due_ns = now + t->timeout_ns,
 				   .put = bare ? 0 : spec->size,
-				   .get = bare ? 0 : spec->response_size};
+				   .get = bare ? 1 : spec->response_size};
 	s->fd = tcp_crr_open(t);
 	if (s->fd < 0)
 		return false;
@@ -314,6 +327,37 @@ static bool tcp_crr_tick(struct tcp_crr_crew *t, int64_t now)
 	return true;
 }
 
+/* For a thread with one connection at a time poll() is cheaper than telling epoll of each. True: go
+ * on with it. */
+static bool tcp_crr_wait_single(struct tcp_crr_crew *t, int64_t now, int64_t until)
+{
+	struct pollfd fds[2] = {{.fd = t->slots->fd, .events = (short)t->slots->events},
+				{.fd = t->c->w->over_fd, .events = POLLIN}};
+	int64_t left = until > now ? until - now : 0;
+	struct timespec ts = {left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+	if (t->c->w->spec.spin)
+		return t->slots->state > TCP_CRR_PAUSED;
+	return ppoll(fds, 2, &ts, NULL) > 0 && fds[0].revents;
+}
+
+static void tcp_crr_serve_single(struct tcp_crr_crew *t)
+{
+	int64_t end = t->c->w->win.end_ns, now = clock_now_ns(), tick = now;
+	for (int turn = 1; now < end && !worker_over(t->c->w); turn++) {
+		if (t->idle || now >= tick) {
+			if (!tcp_crr_tick(t, now))
+				return;
+			tick = now + (t->paused ? TCP_CRR_PAUSE : TCP_CRR_TICK);
+		}
+		if (!t->idle && tcp_crr_wait_single(t, now, tick < end ? tick : end) &&
+		    !tcp_crr_go(t, t->slots))
+			return;
+		if (t->c->w->spec.spin && turn % TCP_CRR_SPINS == 0)
+			sched_yield();
+		now = clock_now_ns();
+	}
+}
+
 static void tcp_crr_serve(struct tcp_crr_crew *t)
 {
 	int64_t end = t->c->w->win.end_ns, now = clock_now_ns(), tick = now;
@@ -348,6 +392,21 @@ static int64_t tcp_crr_time_wait(void)
 	return waiting;
 }
 
+/* Each connection saves a call where a socket is as it is wanted to be without being asked: its
+ * congestion control is the kernel's choice then. */
+static void tcp_crr_spare(struct tcp_crr_crew *t)
+{
+	char there[16] = "";
+	autofd int fd = socket(t->c->w->family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0)
+		socket_congestion(fd, there);
+	if (str_eq(there, t->spec.congestion))
+		t->spec.congestion[0] = '\0';
+	/* Nagle's algorithm holds back nothing where nothing was sent before. */
+	if (t->spec.size <= TCP_CRR_ONE)
+		t->spec.no_delay = false;
+}
+
 static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 {
 	struct worker *w = t->c->w;
@@ -357,6 +416,9 @@ static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 		t->slots[i] = (struct tcp_crr_slot){.fd = -1, .began_ns = clock_now_ns()};
 	t->idle = t->c->n;
 	t->port = t->c->index % w->spec.ports;
+	t->fin = str_eq(w->spec.close, "fin");
+	t->spec = w->spec;
+	tcp_crr_spare(t);
 	t->bound = *w->spec.client_address;
 	if (t->bound && ip_parse(w->spec.client_address, &ip, &err)) {
 		tcp_crr_fatal(t, EINVAL, "client_address");
@@ -394,7 +456,10 @@ void tcp_crr_client(struct crew *c)
 	t->room = most < TCP_CRR_ROOM ? (size_t)most : TCP_CRR_ROOM;
 	t->data = mem_zalloc(t->room);
 	t->slots = mem_zalloc((size_t)c->n * sizeof(*t->slots));
-	if (tcp_crr_prepare(t))
+	bool fine = tcp_crr_prepare(t);
+	if (fine && c->n == 1)
+		tcp_crr_serve_single(t);
+	else if (fine)
 		tcp_crr_serve(t);
 	for (int i = 0; i < c->n; i++) {
 		if (t->slots[i].fd >= 0)

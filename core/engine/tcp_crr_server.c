@@ -3,12 +3,19 @@
  * tcp_crr_server: a thread that accepts connections at all of the server's ports and answers one
  * request on each; the client closes. Several such threads share the ports.
  *
+ * Where there is a request, a connection is accepted with it (TCP_DEFER_ACCEPT): one wake-up of the
+ * thread instead of two, and the same packets. tcp_cc: with "rst" the server closes first and the
+ * client then resets, with "fin" the server closes when the client has; either way the client waits
+ * for it, so that it never runs ahead of who accepts.
+ *
  * A connection that has had its answer is not watched any more: it stands in a queue whose first
  * ones are looked at whenever the thread is awake anyway, since a closed connection is worth no
  * wake-up of its own. What stays for long (its end was lost on the way) is dropped. Called by
  * tcp_crr.c.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +24,15 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/engine/events.h"
 #include "core/engine/tcp_crr.h"
 
-#define TCP_CRR_LOOK  (10 * NSEC_PER_MSEC) /* at all that wait for their end */
-#define TCP_CRR_STALE (5 * NSEC_PER_SEC)
-#define TCP_CRR_ROOM  (256 << 10)
+#define TCP_CRR_LOOK	(10 * NSEC_PER_MSEC) /* at all that wait for their end */
+#define TCP_CRR_STALE	(5 * NSEC_PER_SEC)
+#define TCP_CRR_ROOM	(256 << 10)
+#define TCP_CRR_BACKLOG 512
 
 struct tcp_crr_conn {
 	struct tcp_crr_conn *next,
@@ -42,7 +51,7 @@ struct tcp_crr_list {
 struct tcp_crr_crew {
 	struct crew *c;
 	struct events e;
-	bool bare;
+	bool bare, fin; /* tcp_cc; the client closes and does not reset */
 	struct tcp_crr_list live, ending;
 	int64_t look_ns;
 	size_t room;
@@ -79,11 +88,13 @@ static void tcp_crr_served(struct tcp_crr_crew *t, struct tcp_crr_conn *k)
 	int64_t now = clock_now_ns();
 	window_track_add(&t->c->streams[0].track, now, 1);
 	t->c->streams[0].packets_all++;
-	if (k->watched)
+	if (k->watched && !t->bare)
 		epoll_ctl(t->e.fd, EPOLL_CTL_DEL, k->fd, NULL);
 	tcp_crr_remove(&t->live, k);
 	tcp_crr_append(&t->ending, k);
 	k->ending_ns = now;
+	if (t->bare)
+		tcp_crr_drop(&t->ending, k);
 }
 
 /* 0 or negative errno; -EPIPE: the client has gone. */
@@ -95,7 +106,9 @@ static int tcp_crr_step(struct tcp_crr_crew *t, struct tcp_crr_conn *k)
 			   : send(k->fd, t->data, more, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (n < 0 && errno == EINTR)
 		return 0;
-	if (n <= 0)
+	if (!n && k->get && t->bare)
+		k->get = 0;
+	else if (n <= 0)
 		return n ? -errno : -EPIPE;
 	*(k->get ? &k->get : &k->put) -= n;
 	return 0;
@@ -147,7 +160,7 @@ static bool tcp_crr_accept(struct tcp_crr_crew *t, int listener)
 			return tcp_crr_refused(t, errno);
 		struct tcp_crr_conn *k = mem_zalloc(sizeof(*k));
 		k->fd = fd;
-		k->get = t->bare ? 0 : spec->size;
+		k->get = t->bare ? t->fin : spec->size;
 		k->put = t->bare ? 0 : spec->response_size;
 		tcp_crr_append(&t->live, k);
 		tcp_crr_advance(t, k);
@@ -200,10 +213,10 @@ static void tcp_crr_serve(struct tcp_crr_crew *t)
 	while (!worker_over(t->c->w)) {
 		int n = events_wait(&t->e, now, t->ending.first ? t->look_ns : INT64_MAX);
 		now = clock_now_ns();
+		tcp_crr_look(t);
 		for (int i = 0; i < n; i++)
 			if (!tcp_crr_event(t, &t->e.got[i]))
 				return;
-		tcp_crr_look(t);
 		if (now >= t->look_ns)
 			tcp_crr_look_at_all(t, now);
 	}
@@ -214,8 +227,13 @@ static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 	struct worker *w = t->c->w;
 	int r = events_open(&t->e, w);
 	uint32_t events = w->n_crews > 1 ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN;
-	for (int i = 0; i < w->n_listen && !r; i++)
+	for (int i = 0; i < w->n_listen && !r; i++) {
+		int fd = w->listen_fds[i];
+		if (!t->bare)
+			setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &(int){10}, sizeof(int));
+		listen(fd, w->spec.streams + TCP_CRR_BACKLOG); /* more room than it has */
 		r = events_add(&t->e, w->listen_fds[i], events, &w->listen_fds[i]);
+	}
 	if (r)
 		run_fail(t->c->streams, -r, "preparing to wait for connections");
 	return !r;
@@ -235,6 +253,7 @@ void tcp_crr_server(struct crew *c)
 	struct tcp_crr_crew *t = mem_zalloc(sizeof(*t));
 	int64_t most = spec->size > spec->response_size ? spec->size : spec->response_size;
 	*t = (struct tcp_crr_crew){.c = c, .bare = tcp_crr_is_bare(c->w)};
+	t->fin = str_eq(spec->close, "fin");
 	t->live.last = &t->live.first;
 	t->ending.last = &t->ending.first;
 	t->room = most < TCP_CRR_ROOM ? (size_t)most : TCP_CRR_ROOM;

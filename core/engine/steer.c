@@ -189,3 +189,19 @@ void steer_end(void)
 		steer_restore();
 	pthread_mutex_unlock(&steered.lock);
 }
+
+int64_t steer_backlog_drops(void)
+{
+	FILE *f = fopen("/proc/net/softnet_stat", "re");
+	int64_t sum = 0;
+	char line[512];
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned processed, dropped;
+		if (sscanf(line, "%x %x", &processed, &dropped) == 2)
+			sum += dropped;
+	}
+	fclose(f);
+	return sum;
+}

@@ -12,6 +12,7 @@
 #define VPCLAB_ENGINE_STEER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/base/err.h"
 
@@ -25,6 +26,11 @@ void steer_ask(int fd, int family, bool on);
  * is shut down. Unsupported for anyone but root of the machine; 0 also when nothing came.
  */
 int steer_begin(int fd, int family, int cpu, struct err *err);
+
+/* Packets that this machine dropped since its start because a CPU's queue of received ones was full
+ * (/proc/net/softnet_stat): of all devices and namespaces. A sender that is relieved of receiving
+ * can fill that queue. -1: not known. */
+int64_t steer_backlog_drops(void);
 void steer_end(void); /* one for each success of steer_begin(); the last one restores */
 
 #endif

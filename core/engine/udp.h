@@ -62,6 +62,7 @@ struct udp_receiver {
 	int64_t drops;		      /* of the socket, when the last datagram was queued */
 	int64_t drops_from, drops_to; /* when the window's first one was, and the first after; -1 */
 	bool steered;		      /* this stream holds steer.h's device */
+	int64_t backlog;	      /* steer_backlog_drops() at the start */
 	_Atomic int64_t measured;     /* unique ones of the window; the watcher reads it */
 	_Atomic int64_t heard_ns, longest_ns; /* last arrival; longest delay */
 };
@@ -100,7 +101,9 @@ void udp_receive_prepare(struct stream *s);
 void udp_receive(struct stream *s);
 void udp_receive_release(struct stream *s);
 bool udp_receive_settled(struct worker *w, int64_t now_ns); /* engine_def.settled */
-/* Datagrams of the window that this host dropped at the socket. */
+/* Datagrams that one drop of the socket's counter can be, at most: more than 1 with io gso only. */
+int64_t udp_receive_drop(const struct stream *s);
+/* Datagrams of the window that this host dropped at the socket, at most. */
 int64_t udp_receive_lost_here(const struct stream *s);
 
 /* udp_counts.c: parts of an engine_def. */

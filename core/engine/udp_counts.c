@@ -13,8 +13,12 @@
  *                        gap, without sign; distributions
  *   within_20us          share of gap_error_ns that is at most 20 µs
  *   receivers            udp_multicast: see udp_multicast.c
- *   back                 udp_bidir: {sent, received, missed, refused} of server to client,
- * datagrams
+ *   lost_host_at_most    io gso: true; the kernel counts a drop of up to 64 datagrams as one, so
+ *                        lost_host and drops_all are as many as it can have been, and exact where
+ *                        nothing is lost on the way
+ *   backlog_drops        io steer: what the receiving machine's CPUs dropped meanwhile because
+ * their queues of received packets were full, of everyone's: lost, not lost_host back udp_bidir:
+ * {sent, received, missed, refused} of server to client, datagrams
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +28,7 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/engine/result.h"
+#include "core/engine/steer.h"
 #include "core/engine/udp.h"
 
 #define COUNTS_ENOUGH 0.995 /* of the target: less was not what was asked for */
@@ -125,7 +130,7 @@ static void udp_counts_add(const struct stream *s, json_t *j, struct hist *delay
 	    {"reordered", q->reordered},
 	    {"late", q->late},
 	    {"lost_host", udp_receive_lost_here(s)},
-	    {"drops_all", drops > 0 ? drops : 0},
+	    {"drops_all", drops > 0 ? drops * udp_receive_drop(s) : 0},
 	    {"messages", r->messages},
 	    {"packets_all", s->packets_all},
 	};
@@ -147,6 +152,10 @@ static void udp_counts_report_received(struct worker *w, bool back, json_t *j)
 	for (int i = 0; i < w->n_streams; i++)
 		if (w->streams[i].back == back)
 			udp_counts_add(&w->streams[i], sum, delay);
+	const struct udp_stream *first = w->streams[back ? w->spec.streams : 0].own;
+	if (first->rx.steered)
+		json_object_set_new(sum, "backlog_drops",
+				    json_integer(steer_backlog_drops() - first->rx.backlog));
 	json_object_update(j, sum);
 	json_object_set_new(j, "delay", hist_json(delay));
 	json_decref(sum);
@@ -237,6 +246,11 @@ static json_t *udp_counts_detail(const json_t *sender, const json_t *receiver,
 	if (fragments > 1)
 		json_object_set_new(j, "packet_loss",
 				    result_real(1 - pow(1 - c->loss, 1 / (double)fragments)));
+	if (result_integer(receiver, "lost_host") > c->lost)
+		json_object_set_new(j, "lost_host_at_most", json_true());
+	json_t *backlog = json_object_get(receiver, "backlog_drops");
+	if (backlog)
+		json_object_set(j, "backlog_drops", backlog);
 	const json_t *error = json_object_get(sender, "gap_error");
 	if (!error)
 		return j;
@@ -332,7 +346,11 @@ void udp_counts_merge(const struct engine_spec *s, const json_t *client, const j
 	out->lost = c.lost;
 	out->lost_host = c.lost_host;
 	out->loss = c.loss;
-	out->drops_all = result_integer(receiver, "drops_all");
+	int64_t missing =
+		    result_integer(sender, "packets_all") - result_integer(receiver, "packets_all"),
+		drops = result_integer(receiver, "drops_all");
+	bool bound = str_eq(s->io, "gso") && !out->partial && drops > missing;
+	out->drops_all = bound ? missing : drops;
 	out->duplicated = result_integer(receiver, "duplicated");
 	out->reordered = result_integer(receiver, "reordered");
 	out->late = result_integer(receiver, "late");

@@ -80,12 +80,12 @@ static struct udp_notes udp_receive_notes(const struct udp_receiver *r, struct m
 }
 
 /* At the first packet of a phase: the drops up to the phase's number 0. Of those since the packet
- * before, as many belong to this phase as numbers are missing from it. */
+ * before, as many belong to this phase as messages are missing from it. */
 static int64_t udp_receive_drops_before(const struct udp_receiver *r, int64_t drops,
-					uint64_t number)
+					uint64_t missing)
 {
 	int64_t since = drops - r->drops;
-	return drops - (since < (int64_t)number ? since : (int64_t)number);
+	return drops - (since < (int64_t)missing ? since : (int64_t)missing);
 }
 
 static void udp_receive_measured(const struct worker *w, struct udp_receiver *r,
@@ -100,15 +100,21 @@ static void udp_receive_measured(const struct worker *w, struct udp_receiver *r,
 		atomic_store_explicit(&r->longest_ns, delay, memory_order_relaxed);
 }
 
+int64_t udp_receive_drop(const struct stream *s)
+{
+	return ((const struct udp_stream *)s->own)->gso ? UDP_SEGMENTS : 1;
+}
+
 /* One datagram; 1 when it is ours and new. */
 static int udp_receive_datagram(struct stream *s, const struct packet *p, int64_t drops,
 				int64_t now)
 {
 	struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
+	uint64_t each = (uint64_t)udp_receive_drop(s);
 	if (p->phase == PHASE_MEASURE && r->drops_from < 0)
-		r->drops_from = udp_receive_drops_before(r, drops, p->number);
+		r->drops_from = udp_receive_drops_before(r, drops, (p->number + each - 1) / each);
 	if (p->phase == PHASE_TAIL && r->drops_to < 0)
-		r->drops_to = udp_receive_drops_before(r, drops, p->number);
+		r->drops_to = udp_receive_drops_before(r, drops, p->number / each);
 	r->drops = drops;
 	if (!seq_add(&r->seq[p->phase], p->number))
 		return 0;
@@ -172,6 +178,7 @@ void udp_receive(struct stream *s)
 			return;
 		}
 		u->rx.steered = true;
+		u->rx.backlog = steer_backlog_drops();
 	}
 	for (;;) {
 		bool over = worker_over(s->w);
@@ -211,5 +218,5 @@ int64_t udp_receive_lost_here(const struct stream *s)
 	const struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
 	int64_t to = r->drops_to >= 0 ? r->drops_to : socket_drops(s->fd);
 	int64_t from = r->drops_from >= 0 ? r->drops_from : 0;
-	return to > from ? to - from : 0;
+	return to > from ? (to - from) * udp_receive_drop(s) : 0;
 }

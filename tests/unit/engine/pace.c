@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "core/base/mem.h"
 #include "core/base/units.h"
 #include "core/engine/pace.h"
@@ -136,6 +138,113 @@ static void the_number_is_exact(void **state)
 	assert_int_equal(p.missed, 0);
 }
 
+/* Ten at each place: the same number in a second, together. */
+static void bursts_come_together_at_the_same_rate(void **state)
+{
+	struct pace p = pace_of(1, 1000);
+
+	(void)state;
+	pace_burst(&p, 10);
+	assert_int_equal(pace_gap_ns(&p), 10 * NSEC_PER_MSEC);
+	assert_int_equal(pace_ready(&p, START, 64), 10);
+	assert_int_equal(pace_ready(&p, START, 7), 7);
+	pace_sent(&p, 7);
+	assert_int_equal(pace_ready(&p, START, 64), 3);
+	pace_sent(&p, 3);
+	assert_int_equal(pace_ready(&p, START + 10 * NSEC_PER_MSEC - 1, 64), 0);
+	assert_int_equal(pace_due(&p, 9), START + 10 * NSEC_PER_MSEC);
+	assert_int_equal(pace_due(&p, 10), START + 20 * NSEC_PER_MSEC);
+	/* Late by five places: one of them may be caught up. */
+	assert_int_equal(pace_ready(&p, START + 65 * NSEC_PER_MSEC, 64), 20);
+	assert_int_equal(p.missed, 40);
+}
+
+static struct pace random_pace(enum engine_schedule schedule, int64_t seed, int streams, int index)
+{
+	struct pace p;
+
+	pace_init(&p, 1, 10000);
+	pace_stream(&p, START, streams, index);
+	pace_schedule(&p, schedule, seed);
+	return p;
+}
+
+/* Mean and deviation of 100,000 gaps are the schedule's; none is negative. */
+static void random_gaps_have_their_distribution(void **state)
+{
+	static const struct {
+		enum engine_schedule schedule;
+		double deviation; /* of a mean of 1 */
+	} table[] = {{SCHEDULE_POISSON, 1}, {SCHEDULE_UNIFORM, 0.57735}, {SCHEDULE_NORMAL, 0.25}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct pace p = random_pace(table[i].schedule, 11, 2, 1);
+		double n = 100000, mean = 200000, sum = 0, squares = 0;
+		int64_t last = START;
+
+		assert_int_equal(pace_gap_ns(&p), 200000);
+		for (int k = 0; k < (int)n; k++) {
+			int64_t due = pace_due(&p, 0);
+			double gap = (double)(due - last);
+
+			assert_true(due >= last);
+			last = due;
+			sum += gap;
+			squares += gap * gap;
+			pace_sent(&p, 1);
+		}
+		double deviation = sqrt(squares / n - sum / n * (sum / n));
+
+		/* Five standard errors. */
+		assert_true(fabs(sum / n - mean) < 5 * mean * table[i].deviation / sqrt(n));
+		assert_true(fabs(deviation / mean - table[i].deviation) < 0.02);
+	}
+}
+
+static void the_seed_decides(void **state)
+{
+	struct pace a = random_pace(SCHEDULE_POISSON, 5, 2, 0);
+	struct pace b = random_pace(SCHEDULE_POISSON, 5, 2, 0);
+	struct pace other = random_pace(SCHEDULE_POISSON, 6, 2, 0);
+	struct pace stream = random_pace(SCHEDULE_POISSON, 5, 2, 1);
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(pace_due(&a, 0), pace_due(&b, 0));
+		assert_int_not_equal(pace_due(&a, 0), pace_due(&other, 0));
+		assert_int_not_equal(pace_due(&a, 0), pace_due(&stream, 0));
+		pace_sent(&a, 1);
+		pace_sent(&b, 1);
+		pace_sent(&other, 1);
+		pace_sent(&stream, 1);
+	}
+}
+
+/* Whatever the delays: what is sent and what is given up is the schedule, and nothing is early. */
+static void random_ones_lose_no_place(void **state)
+{
+	struct pace p = random_pace(SCHEDULE_POISSON, 9, 1, 0), all = p;
+	int64_t sent = 0, want = 0, now = START, step = 1;
+
+	(void)state;
+	for (; now < START + NSEC_PER_SEC; now += step = step * 16807 % 3000001) {
+		int n = pace_ready(&p, now, 64);
+
+		for (int i = 0; i < n; i++)
+			assert_true(pace_due(&p, (uint64_t)i) <= now &&
+				    pace_due(&p, (uint64_t)i) >= now - PACE_CATCH_UP_NS);
+		pace_sent(&p, n);
+		sent += n;
+	}
+	while (pace_due(&all, 0) < pace_due(&p, 0)) {
+		pace_sent(&all, 1);
+		want++;
+	}
+	assert_true(p.missed > 0);
+	assert_int_equal(sent + p.missed, want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +255,10 @@ int main(void)
 	    cmocka_unit_test(a_slow_flow_catches_up_one_packet),
 	    cmocka_unit_test(streams_share_the_rate_and_interleave),
 	    cmocka_unit_test(the_number_is_exact),
+	    cmocka_unit_test(bursts_come_together_at_the_same_rate),
+	    cmocka_unit_test(random_gaps_have_their_distribution),
+	    cmocka_unit_test(the_seed_decides),
+	    cmocka_unit_test(random_ones_lose_no_place),
 	};
 	return cmocka_run_group_tests_name("engine: pacing", tests, NULL, NULL);
 }

@@ -5,10 +5,11 @@
  * The script (JSON text) names what to look at: a list as ["mtu", "hops"], or an object:
  *   {"mtu": true, "hops": true, "translations": true, "dscp": true or [0, 46],
  *    "idle": {"from": "1s", "to": "60s"}}
- * Without a script: all but idle, which takes as long as the times that it tries. It ends with its
- * work, at the latest after `duration` (60 s).
+ * or just names: mtu,hops. Without a script: all but idle, which takes as long as the times that it
+ * tries. It ends with its work, at the latest after `duration` (60 s).
  *
  * The result's `detail` has an object a check:
+ *   path_mtu      of the way forward, as below
  *   reached       did the server answer at all; what follows needs it, but for the hops
  *   mtu           {forward, back}: {mtu: the largest IP packet that arrived, confirmed by the other
  *                 end; first: the size tried first, of the own device; black_hole: larger ones
@@ -153,6 +154,36 @@ static int path_want_one(struct path_want *w, const char *key, const json_t *val
 	return 0;
 }
 
+/* "mtu,hops" */
+static int path_want_names(struct path_want *w, const char *script, struct err *err)
+{
+	autofree char *text = mem_strdup(script);
+	char *rest = text, *name;
+	int r = 0;
+	while (!r && (name = strsep(&rest, ", ")))
+		r = *name ? path_want_one(w, name, NULL, err) : 0;
+	return r;
+}
+
+static int path_want_json(struct path_want *w, const json_t *j, struct err *err)
+{
+	const char *key;
+	json_t *value;
+	int r = 0;
+	json_object_foreach((json_t *)j, key, value)
+	{
+		r = path_want_one(w, key, value, err);
+		if (r)
+			return r;
+	}
+	for (size_t i = 0; i < json_array_size(j) && !r; i++) {
+		key = json_string_value(json_array_get(j, i));
+		r = key ? path_want_one(w, key, NULL, err)
+			: err_input(err, "script: a list has names of checks");
+	}
+	return r;
+}
+
 static int path_want_parse(const char *script, struct path_want *w, struct err *err)
 {
 	*w = (struct path_want){.from_ms = 1000, .to_ms = 32000};
@@ -162,20 +193,14 @@ static int path_want_parse(const char *script, struct path_want *w, struct err *
 		w->mtu = w->hops = w->translations = w->dscp = true;
 		return 0;
 	}
+	script += strspn(script, " \t\n");
+	if (*script != '[' && *script != '{')
+		return path_want_names(w, script, err);
 	json_error_t at;
 	json_t *j = json_loads(script, 0, &at);
-	int r = 0;
-	const char *key;
-	json_t *value;
-	if (!json_is_object(j) && !json_is_array(j))
-		r = err_input(err, "script: %s: path_check takes a JSON list or object of checks",
-			      j ? "neither a list nor an object" : at.text);
-	json_object_foreach(j, key, value) if (!r) r = path_want_one(w, key, value, err);
-	for (size_t i = 0; i < json_array_size(j) && !r; i++) {
-		key = json_string_value(json_array_get(j, i));
-		r = key ? path_want_one(w, key, NULL, err)
-			: err_input(err, "script: a list has names of checks");
-	}
+	if (!j)
+		return err_input(err, "script: no JSON: %s", at.text);
+	int r = path_want_json(w, j, err);
 	json_decref(j);
 	return r;
 }
@@ -261,7 +286,8 @@ static void path_distance(struct path_check *c, const struct path_answer *a)
 struct path_search {
 	bool back;
 	int low, failed; /* arrives; does not (0: none known) */
-	bool silent;	 /* `failed` vanished without a word */
+	bool silent;	 /* `failed` vanished without a word, */
+	bool local;	 /* or was refused by the device of who sends it */
 	int hint;	 /* what ICMP said of it; 0: nothing */
 	json_t *told;
 };
@@ -273,15 +299,16 @@ static bool path_fits(struct path_check *c, struct path_search *f, int size)
 	path_probe_ask(&c->path, &q, &a);
 	f->hint = a.icmp.any ? a.icmp.mtu : 0;
 	struct ip from = a.icmp.from;
-	bool here = a.icmp.local;
+	f->local = a.icmp.local;
 	if (a.answered && (f->back ? a.answer_size : a.size) >= size)
 		return true;
 	if (f->back) { /* it was the server who heard why, if anyone did */
 		path_probe_ask(&c->path, &(struct path_question){0}, &after);
 		f->hint = after.answered ? after.server_mtu : 0;
+		f->local = after.server_local;
 		from.family = 0;
 	}
-	if (f->hint && !here)
+	if (f->hint && !f->local)
 		json_array_append_new(f->told, json_pack("{s:i,s:i,s:o}", "size", size, "mtu",
 							 f->hint, "from", path_text(&from)));
 	return false;
@@ -304,10 +331,11 @@ static json_t *path_search(struct path_check *c, bool back, int first)
 	    .back = back, .low = path_probe_smallest(&c->path), .told = json_array()};
 	int vanished = 0;
 	for (int size = first; size && !worker_over(c->path.s->w); size = path_next(c, &f)) {
-		int hint = f.hint;
+		struct path_search before = f;
 		if (path_fits(c, &f, size)) {
 			f.low = size;
-			f.hint = hint; /* of the size that failed */
+			f.hint = before.hint; /* of the size that failed */
+			f.local = before.local;
 			continue;
 		}
 		f.failed = size;
@@ -319,9 +347,9 @@ static json_t *path_search(struct path_check *c, bool back, int first)
 	return json_pack("{s:i,s:i,s:b,s:o,s:o,s:s}", "mtu", f.low, "first", first, "black_hole",
 			 hole, "vanished", vanished ? json_integer(vanished) : json_null(), "told",
 			 f.told, "limit",
-			 !f.failed ? "device"
-			 : hole	   ? "black_hole"
-				   : "icmp");
+			 !f.failed || (f.local && !hole) ? "device"
+			 : hole				 ? "black_hole"
+							 : "icmp");
 }
 
 static void path_mtu(struct path_check *c)
@@ -331,6 +359,8 @@ static void path_mtu(struct path_check *c)
 	json_t *mtu = json_object();
 	json_object_set_new(mtu, "forward", path_search(c, false, most));
 	json_object_set_new(mtu, "back", path_search(c, true, most));
+	json_object_set(c->found, "path_mtu",
+			json_object_get(json_object_get(mtu, "forward"), "mtu"));
 	json_object_set_new(c->found, "mtu", mtu);
 }
 

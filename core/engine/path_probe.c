@@ -5,8 +5,8 @@
  *
  * A question is a packet.h packet, then kind (8 bits), class (8), hop limit (8), a spare byte, size
  * and answer's size (16 each), wait in ms (32). Its answer repeats that and adds what the server
- * saw: class and hops left (8 each), size (16), the MTU that it was told (32), source and
- * destination port (16 each) and address (128 each). All in network order.
+ * saw: class and hops left (8 each), size (16), the MTU that it was told (32; the first bit: by its
+ * own device), source and destination port (16 each) and address (128 each). All in network order.
  */
 #include "core/engine/path_probe.h"
 
@@ -26,6 +26,7 @@
 #include "core/base/units.h"
 #include "core/engine/packet.h"
 
+#define PATH_LOCAL	0x80000000u
 #define PATH_ROOM	65536
 #define PATH_QUESTION	(PACKET_TIMED + 12)
 #define PATH_ANSWER	(PATH_QUESTION + 44)
@@ -259,7 +260,8 @@ static bool path_is_answer(struct path_probe *p, const struct path_arrival *arri
 	a->size = be16toh(seen.size);
 	a->dscp = seen.tos >> 2;
 	a->hops_left = seen.hops;
-	a->server_mtu = (int)be32toh(seen.mtu);
+	a->server_mtu = (int)(be32toh(seen.mtu) & ~PATH_LOCAL);
+	a->server_local = be32toh(seen.mtu) & PATH_LOCAL;
 	a->source_port = be16toh(seen.source_port);
 	a->destination_port = be16toh(seen.destination_port);
 	path_ip(&a->source, family, seen.source);
@@ -336,12 +338,13 @@ static void path_see(const struct path_probe *p, const struct path_arrival *arri
 		     struct path_seen *seen)
 {
 	const struct sockaddr_storage *from = &arrival->from;
-	*seen = (struct path_seen){.tos = (uint8_t)arrival->tos,
-				   .hops = (uint8_t)arrival->hops,
-				   .size = htobe16((uint16_t)(arrival->length + path_headers(p))),
-				   .mtu = htobe32((uint32_t)p->told_mtu),
-				   .source_port = (uint16_t)path_port(from),
-				   .destination_port = htobe16((uint16_t)p->s->port)};
+	*seen = (struct path_seen){
+	    .tos = (uint8_t)arrival->tos,
+	    .hops = (uint8_t)arrival->hops,
+	    .size = htobe16((uint16_t)(arrival->length + path_headers(p))),
+	    .mtu = htobe32((uint32_t)p->told_mtu | (p->told_local ? PATH_LOCAL : 0)),
+	    .source_port = (uint16_t)path_port(from),
+	    .destination_port = htobe16((uint16_t)p->s->port)};
 	if (from->ss_family == AF_INET6)
 		memcpy(seen->source, &((const struct sockaddr_in6 *)from)->sin6_addr, 16);
 	else
@@ -375,6 +378,7 @@ static void path_answer_one(struct path_probe *p, struct path_arrival *arrival,
 	c->cmsg_len = CMSG_LEN(arrival->pktinfo_size);
 	memcpy(CMSG_DATA(c), arrival->pktinfo, arrival->pktinfo_size);
 	p->told_mtu = 0;
+	p->told_local = false;
 	for (int i = 0; i < 2; i++) /* an ICMP error of the one before fails one call */
 		if (sendmsg(p->s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 			return;
@@ -409,8 +413,10 @@ void path_probe_serve(struct path_probe *p)
 		struct path_icmp icmp;
 		uint64_t number;
 		while (path_error(p, &icmp, &number))
-			if (icmp.mtu)
+			if (icmp.mtu) {
 				p->told_mtu = icmp.mtu;
+				p->told_local = icmp.local;
+			}
 		if (!path_take(p, &arrival))
 			path_wait(p, until);
 		else if (!path_serve_one(p, &arrival, &until))

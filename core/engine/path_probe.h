@@ -52,6 +52,7 @@ struct path_answer {
 	/* What the server was told about too large an answer: since the last question; 0: nothing
 	 */
 	int server_mtu;
+	bool server_local; /* by its own device */
 	struct path_icmp icmp;
 };
 
@@ -63,6 +64,7 @@ struct path_probe {
 	int64_t bytes;	     /* payload sent (client) or received (server) */
 	/* server */
 	int told_mtu;
+	bool told_local;
 };
 
 void path_probe_init(struct path_probe *p, struct stream *s);

@@ -32,7 +32,7 @@ links:
 END
 
 # Keys, and configurations that look at no file of this machine's.
-ssh-keygen -q -t ed25519 -N '' -f "$work/host"
+ssh-keygen -q -t ed25519 -N '' -f "$work/host" 2>"$work/err" || skip_all "no keys: $(<"$work/err")"
 ssh-keygen -q -t ed25519 -N '' -f "$work/user_key"
 ssh-keygen -q -t ed25519 -N '' -f "$work/stranger"
 for address in 10.9.0.1 10.9.0.2 10.9.0.3 fd09::1; do
@@ -92,8 +92,10 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.3
 done
 if ! on c ssh -F "$work/ssh" 10.9.0.1 true 2>"$work/err"; then
+	tap_skip "all by ssh" "sshd takes no login in a lab of this user: $(cat "$work/err" "$work"/daemon-a-*.log | tr '\n' ' ')"
 	stop_daemons
-	skip_all "sshd takes no login in a lab of this user: $(cat "$work/err" "$work"/daemon-a-*.log | tr '\n' ' ')"
+	lab_down
+	finish
 fi
 
 measured ssh://10.9.0.1 ssh://10.9.0.2 tcp_stream "${far[@]}"
@@ -145,6 +147,37 @@ measured ssh://10.9.0.1,ssh://10.9.0.2 local udp_stream --packets 500pps "${far[
 is "two clients, one server: each, and their sum" \
 	"$status $(jq -r '[(.pairs | length), .total.pairs, (.total.pps / ([.pairs[].engine.sent_pps] | add) | . > 0.95 and . < 1.05)] | join(" ")' <<<"$output")" \
 	"0 2 2 true"
+
+# hit NODE PATTERN SIGNAL: those of this test's lab, by their network namespace.
+hit() {
+	local dir net
+	net=$(on "$1" readlink /proc/self/ns/net)
+	for dir in /proc/[0-9]*; do
+		[ "$(readlink "$dir/ns/net" 2>/dev/null)" = "$net" ] || continue
+		tr '\0' ' ' <"$dir/cmdline" 2>/dev/null | grep -q -e "$2" || continue
+		kill "-$3" "${dir#/proc/}"
+	done
+}
+# cut_short NAME NODE PATTERN SIGNAL: a run of 20 s in which something is hit after 3.
+cut_short() {
+	local begin=$SECONDS pid
+	on c "$VPCLAB" measure ssh://10.9.0.1 ssh://10.9.0.2 tcp_stream "${far[@]}" --json \
+		--duration 20s --interval 200ms >"$work/cut.json" 2>"$work/err" &
+	pid=$!
+	sleep 3
+	hit "$2" "$3" "$4"
+	wait "$pid"
+	status=$?
+	output=$(<"$work/cut.json")
+	is "$1: exit status 3" "$status" 3
+	is "$1: marked, with the reason" "$(jq -r '(.engine.invalid | length > 10) and .engine.partial' <<<"$output")" true
+	is "$1: what was measured until then is there" "$(jq '.engine.intervals | length >= 3' <<<"$output")" true
+	is "$1: it ends soon" "$([ $((SECONDS - begin)) -lt 16 ] && echo yes)" yes
+}
+cut_short "a worker is killed" a '^[^ ]*vpclab engine --stdio' KILL
+cut_short "the server's worker is killed" b '^[^ ]*vpclab engine --stdio' KILL
+cut_short "the control channel dies" c '^ssh .*10.9.0.1 ' KILL
+cut_short "it is told to end" c 'vpclab measure' TERM
 
 # A listener, for a machine without ssh: with a key, and for the machine itself without.
 for key in key other_key; do

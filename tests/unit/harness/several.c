@@ -129,9 +129,8 @@ static void test_none_starts_alone(void **state)
 		close(fds[i][1]);
 		engine_spec_default(&p[i].spec, TEST_TCP_STREAM);
 		assert_int_equal(ip_parse("127.0.0.1", &p[i].server, &err), 0);
-		p[i].ends =
-		    (struct engine_ends){STDERR_FILENO, fds[i][0], STDERR_FILENO, fds[i][0]};
-		p[i].ends.client_in = p[i].ends.server_in = fds[i][0]; /* cannot be written to */
+		/* What is read from has ended, and cannot be written to. */
+		p[i].ends = (struct engine_ends){fds[i][0], fds[i][0], fds[i][0], fds[i][0]};
 	}
 	assert_true(several_run(p, 2, &hooks, &err) < 0);
 	assert_true(err.text[0]);

@@ -74,7 +74,7 @@ static void add_shipped(const char *name, struct strbuf *out)
 	json_t *value;
 
 	strbuf_addf(out, "\n  %s\n", name);
-	if (scripts_load(name, NULL, 0, &s, &ignored))
+	if (scripts_load(&(struct scripts_source){.name = name}, &s, &ignored))
 		return;
 	strbuf_addf(out, "      %s\n", s.title ? s.title : "");
 	json_t *j = json_loads(s.json, 0, NULL);

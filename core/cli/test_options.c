@@ -25,7 +25,10 @@ static int apply_script(const struct test_options *o, json_t *spec, struct err *
 		json_object_set_new(spec, "script", json_string(o->script));
 		return o->variables.n ? err_input(err, "--var: path_check has no variables") : 0;
 	}
-	int r = scripts_load(o->script, o->variables.v, o->variables.n, &s, err);
+	int r = scripts_load(&(struct scripts_source){.name = o->script,
+						      .set = o->variables.v,
+						      .n_set = o->variables.n},
+			     &s, err);
 	if (r)
 		return r;
 	json_object_set_new(spec, "script", json_string(s.json));

@@ -55,7 +55,7 @@ struct test_options { /* negative, false or NULL: not given */
 			type, rate_pps),                                                           \
 	    TEST_OPTION("file-size", 0, OPT_SIZE, "BYTES",                                         \
 			"throughput: of a transaction (999999999)", type, file_size),              \
-	    TEST_OPTION("count", 0, OPT_INT, "N", "throughput, pairs: transactions", type, count), \
+	    TEST_OPTION("count", 0, OPT_INT, "N", "throughput: transactions", type, count),        \
 	    TEST_OPTION("congestion", 'C', OPT_STRING, "NAME",                                     \
 			"TCP congestion control (cubic where it may be chosen)", type,             \
 			congestion),                                                               \

@@ -58,6 +58,8 @@ static int pairs_check(const struct engine_spec *s, struct err *err)
 				 s->streams != 1 ? "streams"
 				 : s->ports != 1 ? "ports"
 						 : "threads");
+	if (s->count)
+		return err_input(err, "count: the script's loops say how often");
 	if (!str_eq(s->close, "rst") && !str_eq(s->close, "fin"))
 		return err_input(err, "close: must be rst or fin");
 	int r = pairs_script(s, &script, err);

@@ -12,6 +12,7 @@
 
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/harness/measure_script.h"
 
 #define RR	METRIC_RR
 #define IX	METRIC_TEST(TEST_THROUGHPUT)
@@ -70,7 +71,9 @@ static const struct key keys[] = {
     {"steady", EVERY, VALUE_BOOL, SPEC(steady), 0, 0},
     {"group", METRIC_TEST(TEST_UDP_MULTICAST), VALUE_TEXT, SPEC(group), 0, SIZE(group)},
     {"file_size", IX, VALUE_BYTES, SPEC(file_size), 1, INT64_C(1) << 50},
-    {"count", IX | METRIC_TEST(TEST_PAIRS), VALUE_LONG, SPEC(count), 0, 1000000},
+    {"script", SCRIPTS, VALUE_OTHER, 0, 0, 0}, /* measure_script.c reads it, and variables */
+    {"variables", METRIC_TEST(TEST_PAIRS), VALUE_OTHER, 0, 0, 0},
+    {"count", IX, VALUE_LONG, SPEC(count), 0, 1000000},
     {"no_delay", TCP, VALUE_BOOL, SPEC(no_delay), 0, 0},
     {"congestion", TCP, VALUE_TEXT, SPEC(congestion), 0, SIZE(congestion)},
     {"mss", TCP, VALUE_INT, SPEC(mss), 0, 65495},
@@ -333,6 +336,8 @@ void measure_parse(const struct yaml_node *node, struct scenario_measure *m, str
 		return;
 	VEC_FOREACH (pair, &map->pairs)
 		read_key(pair, m, p);
+	if (METRIC_TEST(m->spec.test) & SCRIPTS)
+		measure_read_script(map, m, p);
 	check_together(map, m, p);
 	if (problems_count(p) == before)
 		check_spec(m, p);

@@ -342,16 +342,15 @@ static int finish(const struct loaded *f, struct scripts *out, struct err *err)
 	return 0;
 }
 
-int scripts_load(const char *name, const char *const *set, size_t n_set, struct scripts *out,
-		 struct err *err)
+int scripts_load(const struct scripts_source *source, struct scripts *out, struct err *err)
 {
 	struct loaded f;
-	int r = load(name, NULL, &f, err);
+	int r = load(source->name, source->beside, &f, err);
 	if (r)
 		return r;
-	for (size_t i = 0; i < n_set && !r; i++)
-		r = set_variable(f.json, set[i], err);
-	if (!r && n_set)
+	for (size_t i = 0; i < source->n_set && !r; i++)
+		r = set_variable(f.json, source->set[i], err);
+	if (!r && source->n_set)
 		r = checked(&f, err);
 	if (!r)
 		r = finish(&f, out, err);

@@ -23,13 +23,16 @@ struct scripts {
 	int pairs;
 };
 
-/*
- * `name` is a file or a shipped script; each of `set` is "VARIABLE=VALUE" and changes a variable
- * that the script has. -EINVAL or -ENOENT with file, line and column, and a suggestion.
- * scripts_done() is needed on success only.
- */
-int scripts_load(const char *name, const char *const *set, size_t n_set, struct scripts *out,
-		 struct err *err);
+struct scripts_source {		/* all borrowed */
+	const char *name;	/* a file or a shipped script */
+	const char *beside;	/* a file whose folder is searched first; NULL: none */
+	const char *const *set; /* n_set of "VARIABLE=VALUE", of variables that the script has */
+	size_t n_set;
+};
+
+/* -EINVAL or -ENOENT with file, line and column, and a suggestion. scripts_done() is needed on
+ * success only. */
+int scripts_load(const struct scripts_source *source, struct scripts *out, struct err *err);
 void scripts_done(struct scripts *s);
 
 #endif

@@ -158,6 +158,22 @@ static void a_tail_needs_samples(void **state)
 	}
 }
 
+static void counting_up_to_a_value(void **state)
+{
+	struct hist *h = *state;
+
+	assert_int_equal(hist_at_most(h, 5), 0);
+	for (int64_t v = 1; v <= 100; v++)
+		hist_add(h, v);
+	hist_add(h, 1000000);
+	assert_int_equal(hist_at_most(h, -1), 0);
+	assert_int_equal(hist_at_most(h, 0), 0);
+	assert_int_equal(hist_at_most(h, 40), 40);
+	assert_int_equal(hist_at_most(h, 990000), 100);
+	assert_int_equal(hist_at_most(h, 1000000), 101);
+	assert_int_equal(hist_at_most(h, INT64_MAX), 101);
+}
+
 static void merging_is_adding_all(void **state)
 {
 	struct hist *h = *state, *a = hist_new(), *b = hist_new();
@@ -245,6 +261,7 @@ int main(void)
 	    TEST(mean_and_deviation),
 	    TEST(quantiles_of_one_to_thousand),
 	    TEST(a_tail_needs_samples),
+	    TEST(counting_up_to_a_value),
 	    TEST(merging_is_adding_all),
 	    TEST(json_there_and_back),
 	    TEST(wrong_json_is_refused),

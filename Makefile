@@ -7,7 +7,7 @@ DESTDIR ?=
 CC      ?= cc
 WERROR  ?= $(if $(CI),-Werror)
 OPT     ?= -O2 -g
-PACKAGES = libmnl libnftnl libfyaml jansson libRmath gnutls
+PACKAGES = libmnl libnftnl libfyaml jansson libRmath gnutls libpcre2-8
 VERSION := 0.1.0
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DVPCLAB_VERSION='"$(VERSION)"'

@@ -8,6 +8,7 @@
 #define DATA_TOPOLOGIES "topologies"
 #define DATA_SCENARIOS	"scenarios"
 #define DATA_PROFILES	"topologies/profiles"
+#define DATA_TOOLS	"scenarios/tools"
 
 /*
  * The path of what the user named: "-" and existing files are themselves, else NAME is a shipped

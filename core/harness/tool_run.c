@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tool_run: starts a tool's server and client inside nodes, and ends them. Whether a server is
+ * ready is seen in its namespace's table of sockets (proc(5), /proc/PID/net); nothing is slept for.
+ * What they print is kept whole. Judges nothing. Called by the trials and by `vpclab tool try`.
+ */
+#include "core/harness/tool_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/mem.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/tools/command.h"
+#include "core/tools/pattern.h"
+
+#define READY_NS   (10 * NSEC_PER_SEC)
+#define LOOK_NS	   (10 * NSEC_PER_MSEC) /* between two looks at the table of sockets */
+#define END_NS	   (5 * NSEC_PER_SEC)	/* for a server that ends by itself, or is told to */
+#define GRACE_NS   (15 * NSEC_PER_SEC)
+#define OUTPUT_MAX ((off_t)64 << 20)
+#define TCP_LISTEN 0x0a /* state in /proc/net/tcp */
+#define UDP_BOUND  0x07
+
+enum end { CLIENT, SERVER };
+
+struct tool_process {
+	struct proc proc;
+	bool running;
+	int out, err; /* files in memory */
+};
+
+/* ---- finding it ---- */
+
+static char *in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(program, '/'))
+		return access(program, X_OK) ? NULL : mem_strdup(program);
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+		char *file = mem_printf("%.*s/%s", (int)len, path, program);
+
+		if (!access(file, X_OK))
+			return file;
+		free(file);
+		path += len + (path[len] == ':');
+	}
+	return NULL;
+}
+
+static char *version_of(const struct adapter *a, const char *path)
+{
+	autostr struct strbuf text = {0}, version = {0};
+	autofree const char **argv = mem_zalloc((a->version_args.n + 2) * sizeof(*argv));
+	struct err ignored = ERR_INIT;
+	struct pattern *p;
+	size_t at = 0;
+	int status;
+
+	if (!a->version_match || pattern_new(a->version_match, &p, &ignored))
+		return mem_strdup("");
+	argv[0] = path;
+	for (size_t i = 0; i < a->version_args.n; i++)
+		argv[i + 1] = a->version_args.v[i];
+	if (!proc_run(argv, 5 * NSEC_PER_SEC, &text, &text, &status, &ignored) &&
+	    pattern_next(p, strbuf_text(&text), text.len, &at))
+		pattern_get(p, "version", &version);
+	pattern_free(p);
+	return mem_strdup(strbuf_text(&version));
+}
+
+int tool_run_find(const struct adapter *a, char **path, char **version, struct err *err)
+{
+	*path = in_path(a->program);
+	*version = NULL;
+	if (*path) {
+		*version = version_of(a, *path);
+		return 0;
+	}
+	err_input(err, "%s is not here%s%s%s", a->program,
+		  a->package_debian ? "; on Debian it is in the package " : "",
+		  a->package_debian ? a->package_debian : "",
+		  a->package_debian ? "" : ", and not in Debian's main archive");
+	return -ENOENT;
+}
+
+/* ---- starting ---- */
+
+static int start(const struct tool_run_spec *s, enum end end, const struct command_line *l,
+		 struct tool_process *p, struct err *err)
+{
+	const struct wire_endpoint *at =
+	    wire_find_endpoint(s->wire, end == SERVER ? s->to : s->from);
+	struct proc_spec spec = PROC_SPEC(l->argv.v);
+
+	p->out = memfd_create("stdout", MFD_CLOEXEC);
+	p->err = memfd_create("stderr", MFD_CLOEXEC);
+	if (p->out < 0 || p->err < 0)
+		return err_sys(err, errno, "cannot keep the output of %s", l->argv.v[0]);
+	spec.in = PROC_NULL;
+	spec.out = p->out;
+	spec.errfd = p->err;
+	spec.die_with_parent = true;
+	spec.cpu = end == SERVER ? s->server_cpu : s->client_cpu;
+	int r = lab_spawn(s->lab, s->wire->nodes.v[at->node].name, &spec, &p->proc, err);
+	p->running = !r;
+	return r ? err_wrap(err, "starting %s", l->argv.v[0]) : 0;
+}
+
+/* Is there such a line in one of the tables: a local port in that state? */
+static bool in_table(pid_t pid, const char *table, int port, unsigned state)
+{
+	autofree char *path = mem_printf("/proc/%d/net/%s", (int)pid, table);
+	autofree char *text = NULL;
+	struct err ignored = ERR_INIT;
+	size_t len;
+
+	if (file_read(path, &text, &len, &ignored))
+		return false;
+	for (char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+		unsigned local, is;
+
+		if (sscanf(line + 1, "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x", &local, &is) ==
+			2 &&
+		    local == (unsigned)port && is == state)
+			return true;
+	}
+	return false;
+}
+
+static bool listens(pid_t pid, bool udp, int port)
+{
+	unsigned state = udp ? UDP_BOUND : TCP_LISTEN;
+
+	return in_table(pid, udp ? "udp" : "tcp", port, state) ||
+	       in_table(pid, udp ? "udp6" : "tcp6", port, state);
+}
+
+static char *read_all(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text;
+
+	if (size < 0)
+		size = 0;
+	if (size > OUTPUT_MAX)
+		size = OUTPUT_MAX;
+	text = mem_zalloc((size_t)size + 1);
+	for (off_t at = 0; at < size;) {
+		ssize_t n = pread(fd, text + at, (size_t)(size - at), at);
+
+		if (n <= 0)
+			break;
+		at += n;
+	}
+	return text;
+}
+
+/* A file is appended to by its own offset, which reading must not move: pread() only. */
+static bool has_line(const struct tool_process *p, const char *expression)
+{
+	struct err ignored = ERR_INIT;
+	struct pattern *pattern;
+	bool found = false;
+
+	if (pattern_new(expression, &pattern, &ignored))
+		return false;
+	for (int i = 0; i < 2 && !found; i++) {
+		autofree char *path = mem_printf("/proc/self/fd/%d", i ? p->err : p->out);
+		autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+		autofree char *text = fd < 0 ? mem_strdup("") : read_all(fd);
+		size_t at = 0;
+
+		found = pattern_next(pattern, text, strlen(text), &at);
+	}
+	pattern_free(pattern);
+	return found;
+}
+
+static bool is_ready(const struct tool_command *c, const struct tool_process *p, int port)
+{
+	switch (c->ready) {
+	case READY_LISTEN_TCP:
+		return listens(p->proc.pid, false, port);
+	case READY_LISTEN_UDP:
+		return listens(p->proc.pid, true, port);
+	case READY_LINE:
+		return has_line(p, c->ready_line);
+	default:
+		return true;
+	}
+}
+
+static int ready_port(const struct tool_command *c, const struct command_values *v, int *port,
+		      struct err *err)
+{
+	autostr struct strbuf text = {0};
+	int64_t n;
+	int r = c->ready_port ? command_text(c->ready_port, v, &text, err) : 0;
+
+	*port = v->port;
+	if (r || !c->ready_port)
+		return r;
+	if (units_parse_int(strbuf_text(&text), 1, 65535, &n, err))
+		return err_wrap(err, "ready: port");
+	*port = (int)n;
+	return 0;
+}
+
+static int await_ready(const struct tool_run_spec *s, const struct command_values *v,
+		       struct tool_process *p, struct err *err)
+{
+	const struct tool_command *c = &s->test->server;
+	int64_t deadline = clock_now_ns() + READY_NS;
+	struct err ignored = ERR_INIT;
+	int port, status, r = ready_port(c, v, &port, err);
+
+	while (!r && !is_ready(c, p, port)) {
+		if (!proc_wait(&p->proc, clock_now_ns() + LOOK_NS, &status, &ignored)) {
+			autofree char *said = read_all(p->err);
+
+			p->running = false;
+			return err_fail(err, EPIPE,
+					"the server of %s ended at once, status %d: %.200s",
+					s->adapter->name, proc_shell_status(status), said);
+		}
+		if (clock_now_ns() > deadline)
+			return err_fail(err, ETIMEDOUT,
+					"the server of %s was not ready within %lld s: nothing "
+					"listens on port %d",
+					s->adapter->name, (long long)(READY_NS / NSEC_PER_SEC),
+					port);
+	}
+	return r;
+}
+
+/* ---- ending ---- */
+
+static void send_signal(const struct tool_process *p, int number)
+{
+	syscall(SYS_pidfd_send_signal, p->proc.pidfd, number, NULL, 0);
+}
+
+/* Waits; one that does not end is told to, then killed. Its status; -1: killed by us. */
+static int end_server(const struct tool_command *c, struct tool_process *p)
+{
+	struct err ignored = ERR_INIT;
+	int status = 0;
+
+	if (!p->running)
+		return -1;
+	p->running = false;
+	if (c->ends && !proc_wait(&p->proc, clock_now_ns() + END_NS, &status, &ignored))
+		return proc_shell_status(status);
+	send_signal(p, c->stop_signal ? c->stop_signal : SIGINT);
+	if (!proc_wait(&p->proc, clock_now_ns() + END_NS, &status, &ignored))
+		return proc_shell_status(status);
+	proc_kill(&p->proc, 0);
+	return -1;
+}
+
+static void run_client(const struct tool_run_spec *s, struct tool_process *p,
+		       struct tool_output *out)
+{
+	int64_t grace = s->grace_ns ? s->grace_ns : GRACE_NS;
+	int64_t begin = clock_now_ns(), deadline = begin + s->spec.duration_ns + grace;
+	struct err ignored = ERR_INIT;
+	int status = 0;
+
+	if (s->started)
+		s->started(s->arg, begin);
+	out->timed_out = proc_wait(&p->proc, deadline, &status, &ignored) != 0;
+	out->took_s = (double)(clock_now_ns() - begin) / 1e9;
+	if (out->timed_out)
+		proc_kill(&p->proc, 0);
+	p->running = false;
+	out->status[CLIENT] = out->timed_out ? -1 : proc_shell_status(status);
+}
+
+/* ---- the whole ---- */
+
+static void keep(struct tool_process *p, enum end end, struct tool_output *out)
+{
+	out->text[end == CLIENT ? FROM_CLIENT_OUT : FROM_SERVER_OUT] =
+	    p->out >= 0 ? read_all(p->out) : mem_strdup("");
+	out->text[end == CLIENT ? FROM_CLIENT_ERR : FROM_SERVER_ERR] =
+	    p->err >= 0 ? read_all(p->err) : mem_strdup("");
+	if (p->out >= 0)
+		close(p->out);
+	if (p->err >= 0)
+		close(p->err);
+}
+
+static int serve(const struct tool_run_spec *s, const struct command_values *v,
+		 struct tool_process *p, struct err *err)
+{
+	struct command_line l;
+	int r = command_expand(&s->test->server, v, &l, err);
+
+	if (!r)
+		r = start(s, SERVER, &l, p, err);
+	command_done(&l);
+	return r ? r : await_ready(s, v, p, err);
+}
+
+static int ask(const struct tool_run_spec *s, const struct command_values *v,
+	       struct tool_process *p, struct err *err)
+{
+	struct command_line l;
+	int r = command_expand(&s->test->client, v, &l, err);
+
+	if (!r)
+		r = start(s, CLIENT, &l, p, err);
+	command_done(&l);
+	return r;
+}
+
+static struct command_values values_of(const struct tool_run_spec *s)
+{
+	const struct engine_spec *e = &s->spec;
+
+	return (struct command_values){
+	    .port = s->port ? s->port : TOOL_RUN_PORT,
+	    .streams = e->streams,
+	    .dscp = e->dscp,
+	    .no_delay = e->no_delay,
+	    .duration_s = (double)e->duration_ns / 1e9,
+	    .interval_s = (double)e->interval_ns / 1e9,
+	    .rate_bps = (double)e->rate_bps,
+	    .rate_pps = (double)e->rate_pps,
+	    .size = (double)e->size,
+	    .response_size = (double)e->response_size,
+	    .count = (double)e->count,
+	};
+}
+
+static int address(const struct tool_run_spec *s, const char *name, struct ip *out, struct err *err)
+{
+	const struct wire_endpoint *e = wire_find_endpoint(s->wire, name);
+
+	if (!e)
+		return err_input(err, "there is no endpoint '%s'", name);
+	*out = s->family == AF_INET6 ? e->ip6 : e->ip4;
+	return 0;
+}
+
+int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err *err)
+{
+	struct tool_process client = {.out = -1, .err = -1}, server = client;
+	struct command_values v = values_of(s);
+	autofree char *path = NULL, *version = NULL, *file = mem_strdup("/tmp/vpclab-tool-XXXXXX");
+	autofd int fd = -1;
+
+	*out = (struct tool_output){.status = {-1, -1}};
+	int r = tool_run_find(s->adapter, &path, &version, err);
+	if (!r && (fd = mkostemp(file, O_CLOEXEC)) < 0)
+		r = err_sys(err, errno, "cannot make %s", file);
+	v.program = path;
+	v.file = file;
+	if (!r)
+		r = address(s, s->from, &v.client, err);
+	if (!r)
+		r = address(s, s->to, &v.server, err);
+	if (!r && s->test->server.given && !s->no_server)
+		r = serve(s, &v, &server, err);
+	if (!r)
+		r = ask(s, &v, &client, err);
+	if (!r)
+		run_client(s, &client, out);
+	if (client.running)
+		proc_kill(&client.proc, 0);
+	out->status[SERVER] = end_server(&s->test->server, &server);
+	keep(&client, CLIENT, out);
+	keep(&server, SERVER, out);
+	if (fd >= 0)
+		unlink(file);
+	return r;
+}
+
+void tool_run_done(struct tool_output *o)
+{
+	for (int i = 0; i < 4; i++)
+		free(o->text[i]);
+	*o = (struct tool_output){0};
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * reading: figures out of what a tool has printed, by its adapter. Pure.
+ */
+#ifndef VPCLAB_TOOLS_READING_H
+#define VPCLAB_TOOLS_READING_H
+
+#include "core/tools/adapter.h"
+
+struct tool_output {	/* heap texts, never NULL */
+	char *text[4];	/* by enum tool_source */
+	int status[2];	/* client, server: as a shell gives it; -1: was killed by us */
+	bool timed_out; /* the client did not end in time and was killed */
+	double took_s;	/* of the client */
+};
+
+struct reading {
+	const struct tool_read *read;
+	bool found;
+	double value;	 /* in the figure's own unit */
+	const char *raw; /* as the tool wrote it, with its unit: "9.31 Mbits/sec" */
+	const char *why; /* not found: why ("no line matches", "path end.sum is not there", …) */
+	VEC(double) series; /* read->series: all values in order */
+};
+
+struct readings {
+	struct arena arena;
+	VEC(struct reading) list;   /* one for each of the test's reads, in order */
+	bool json_broken;	    /* output that should be JSON is not */
+	VEC(const char *) warnings; /* lines */
+};
+
+void readings_of(const struct tool_test *t, const struct tool_output *o, struct readings *out);
+void readings_done(struct readings *r);
+
+/* The headline reading of a figure, or NULL when the tool does not tell it. */
+const struct reading *readings_headline(const struct readings *r, enum figure f);
+
+/* Did the tool itself claim success by its status? */
+bool readings_claims_success(const struct tool_test *t, const struct tool_output *o);
+
+#endif

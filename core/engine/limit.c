@@ -218,6 +218,9 @@ void limit_find(const struct engine_spec *s, struct engine_result *out)
 	l.receiver_busy = limit_busy(l.receiver);
 	l.sender_wait = limit_share(l.sender, l.sender->thread_wait_s);
 	l.receiver_wait = limit_share(l.receiver, l.receiver->thread_wait_s);
+	/* Waiting that began before the window is told in it. */
+	l.sender_wait = fmax(0, fmin(l.sender_wait, 1 - l.sender_busy));
+	l.receiver_wait = fmax(0, fmin(l.receiver_wait, 1 - l.receiver_busy));
 	if (l.sender->window_ns <= 0)
 		return;
 	bool (*const rules[])(struct limit *) = {limit_schedule, limit_socket,	 limit_windows,

@@ -9,17 +9,26 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/result.h"
 
-/* What only one test finds; NAN where it has not. */
-static double detail_number(const struct run_sample *run, const char *key)
+/* What only one test finds, "a.b.c" of its detail; NAN where it has not. */
+static double detail_number(const struct run_sample *run, const char *path)
 {
-	const json_t *v = json_object_get(run->engine.detail, key);
+	const json_t *j = run->engine.detail;
+	char key[32];
 
-	return json_is_number(v) ? json_number_value(v) : NAN;
+	while (*path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		j = json_object_get(j, key);
+		path += n + (path[n] == '.');
+	}
+	return json_is_number(j) ? json_number_value(j) : NAN;
 }
 
 #define GETTER(name, expression)                                                                   \
@@ -68,6 +77,12 @@ GETTER(client_cpu, run->engine.client.us_per_packet * 1e3)
 GETTER(server_cpu, run->engine.server.us_per_packet * 1e3)
 GETTER(client_demand, run->engine.client.us_per_kib * 1e3)
 GETTER(server_demand, run->engine.server.us_per_kib * 1e3)
+GETTER(jitter, detail_number(run, "forward.jitter_ns"))
+GETTER(back_jitter, detail_number(run, "back.jitter_ns"))
+GETTER(back_delay_p50, detail_number(run, "back.delay.p50"))
+GETTER(back_delay_p99, detail_number(run, "back.delay.p99"))
+GETTER(connect_p50, detail_number(run, "connect_ns.p50"))
+GETTER(connect_p99, detail_number(run, "connect_ns.p99"))
 GETTER(path_mtu, detail_number(run, "path_mtu"))
 
 #define TCP_STREAM METRIC_TCP_STREAMS
@@ -181,6 +196,18 @@ static const struct metric table[] = {
     {"server_demand", NULL, STREAMS | METRIC_RR, METRIC_NS, METRIC_LOWER, METRIC_MEAN,
      METRIC_UNPREDICTED, get_server_demand,
      "CPU time of the machine of the server for 1024 bytes of payload", true},
+    {"jitter", NULL, LATENCY, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED, get_jitter,
+     "of the way forward (RFC 3550)", true},
+    {"back.jitter", NULL, LATENCY, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_back_jitter, "of the way back (RFC 3550)", true},
+    {"back.delay.p50", NULL, LATENCY, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_back_delay_p50, "one way back, median", true},
+    {"back.delay.p99", NULL, LATENCY, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_back_delay_p99, "one way back, 99 % are below", true},
+    {"connect.p50", NULL, METRIC_CRR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_connect_p50, "time to connect, median", true},
+    {"connect.p99", NULL, METRIC_CRR, METRIC_NS, METRIC_LOWER, METRIC_MEAN, METRIC_UNPREDICTED,
+     get_connect_p99, "time to connect, 99 % are below", true},
     {"path_mtu", NULL, PATH_CHECK, METRIC_COUNT, METRIC_HIGHER, METRIC_MEAN, METRIC_UNPREDICTED,
      get_path_mtu, "largest IP packet that arrives whole, bytes", false},
 };

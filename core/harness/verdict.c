@@ -263,15 +263,27 @@ static const char *find_limit(struct run_result *r, const struct run_cell *const
 	return NULL;
 }
 
+/* With what held the rate, where a run knows it: a reader asks that next. */
+static const char *miss(struct run_result *r, const struct run_cell *c, enum place place)
+{
+	const char *text =
+	    place == PLACE_BELOW ? "below what is expected" : "above what is expected";
+
+	VEC_FOREACH (run, &c->runs)
+		if (!run->error && run->engine.limit[0] && place == PLACE_BELOW)
+			return arena_printf(&r->arena, "%s; the limit was the %s: %s (run %d)",
+					    text, run->engine.limit, run->engine.limit_why,
+					    run->index);
+	return text;
+}
+
 static void decide_miss(struct run_result *r, const struct run_cell *const cells[2],
 			const struct scenario_expect *e, enum place place, struct run_verdict *out)
 {
 	const char *limit = excusable(e, place) ? find_limit(r, cells) : NULL;
 
 	out->verdict = limit ? VERDICT_INCONCLUSIVE : VERDICT_FAIL;
-	out->evidence = limit		       ? limit
-			: place == PLACE_BELOW ? "below what is expected"
-					       : "above what is expected";
+	out->evidence = limit ? limit : miss(r, cells[0], place);
 }
 
 static void decide_unclear(struct run_result *r, const struct run_cell *const cells[2],

@@ -13,19 +13,16 @@
 #include <errno.h>
 #include <math.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/harness/attempt_part.h"
 #include "core/harness/queues.h"
-#include "core/harness/several.h"
 #include "core/harness/traffic.h"
 #include "emulator/lab/relays.h"
 
@@ -36,10 +33,8 @@ enum { INTERVALS = 5, READING_EVERY_S = 1 };
 #define BEFORE_MOST_NS (1 * NSEC_PER_SEC)
 #define QUIET_MOST_NS  (10 * NSEC_PER_SEC) /* a full queue at 1 Mbit/s */
 
-/* For the signal handler: pidfds of running workers plus 1, 0 where none; two a slot. */
-static atomic_int running[2 * SEVERAL_MOST];
 static atomic_bool interrupted;
-static atomic_int interrupt_fd; /* plus 1 */
+static atomic_int interrupt_fd; /* plus 1; what a running engine_pair() looks at */
 
 void attempt_interrupt(void)
 {
@@ -48,13 +43,7 @@ void attempt_interrupt(void)
 
 	atomic_store(&interrupted, true);
 	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(running); i++) {
-		int pidfd = atomic_load(&running[i]) - 1;
-
-		if (pidfd >= 0)
-			syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
-	}
+		return; /* it is readable already */
 }
 
 bool attempt_interrupted(void)
@@ -129,7 +118,6 @@ static int start_worker(struct attempt *a, int side, struct err *err)
 	}
 	a->fd[side] = pair[0];
 	a->started[side] = true;
-	atomic_store(&running[2 * a->slot + side], a->proc[side].pidfd + 1);
 	return 0;
 }
 
@@ -144,7 +132,6 @@ static void stop_worker(struct attempt *a, int side)
 	close(a->fd[side]);
 	if (proc_wait(&a->proc[side], clock_now_ns() + NSEC_PER_SEC, &status, &ignored))
 		proc_kill(&a->proc[side], 0);
-	atomic_store(&running[2 * a->slot + side], 0);
 	a->started[side] = false;
 }
 
@@ -494,14 +481,13 @@ static int measure(struct attempt *a, struct engine_result *result, struct err *
 	    .on_each = on_each,
 	    .on_start = on_start,
 	    .arg = a,
+	    .stop_fd = attempt_interrupt_fd(),
 	};
 	int r = engine_pair(&a->spec, address_of(a->to, a->s->family), &ends, &hooks, result, err);
 
-	if (!r)
-		r = fidelity_read(&a->after, err);
-	if (attempt_interrupted())
+	if (r && attempt_interrupted()) /* else what there is, marked as a part */
 		return err_fail(err, EINTR, "interrupted");
-	return r;
+	return r ? r : fidelity_read(&a->after, err);
 }
 
 int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sample *out,

@@ -92,13 +92,13 @@ static void assess_all(struct many *x, struct arena *arena)
 
 static int run(struct many *x, struct arena *arena, struct err *err)
 {
-	struct several_hooks hooks = {on_connected, on_interval, x, -1};
+	struct several_hooks hooks = {on_connected, on_interval, x, attempt_interrupt_fd()};
 	int r = several_run(x->m->pairs, x->m->n, &hooks, err);
 
+	if (r && attempt_interrupted())
+		return err_fail(err, EINTR, "interrupted");
 	if (!r)
 		r = fidelity_read(&x->attempts[0].after, err);
-	if (attempt_interrupted())
-		return err_fail(err, EINTR, "interrupted");
 	if (!r)
 		assess_all(x, arena);
 	return r;
@@ -114,8 +114,8 @@ int attempt_run_many(struct attempt_many *m, struct arena *arena, struct err *er
 	x.counters = counters_shared_new();
 	x.attempts = mem_zalloc((m->n + 1) * sizeof(*x.attempts));
 	for (size_t i = 0; i < m->n; i++)
-		x.attempts[i] = (struct attempt){
-		    .s = &m->specs[i], .spec = m->specs[i].engine, .slot = (int)i, .others = true};
+		x.attempts[i] =
+		    (struct attempt){.s = &m->specs[i], .spec = m->specs[i].engine, .others = true};
 	int r = open_all(&x, err);
 	if (!r)
 		r = run(&x, arena, err);

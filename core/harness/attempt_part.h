@@ -11,7 +11,6 @@
 struct attempt {
 	const struct attempt_spec *s;
 	struct engine_spec spec;
-	int slot;    /* of the workers, among those that an interrupt ends */
 	bool others; /* pairs that run at the same time */
 	const struct wire_endpoint *from, *to;
 	struct path there, back; /* from client to server, and the answers */
@@ -30,7 +29,7 @@ struct attempt {
 };
 
 /* Finds ends and ways, waits until the ways are quiet, starts the workers. attempt_close() after it
- * in either case; `a` has s, spec, slot and others set. */
+ * in either case; `a` has s, spec and others set. */
 int attempt_open(struct attempt *a, struct err *err);
 struct ip attempt_server(const struct attempt *a); /* where the client connects to */
 void attempt_on_interval(struct attempt *a, const json_t *interval);

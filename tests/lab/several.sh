@@ -71,6 +71,17 @@ has "as text: each" "$output" "b → c, tcp_stream"
 has "as text: the sum" "$output" "together, 2 of 2 pairs"
 has "as text: the window" "$output" "in which all ran"
 
+# Told to end in the middle: what there is, marked.
+"$VPCLAB" measure "$lab:a,b" c tcp_stream --json --duration 20s --interval 200ms >"$work/part.json" 2>"$work/err" &
+pid=$!
+sleep 3
+kill -TERM $pid
+wait $pid
+is "told to end: exit status 3" "$?" 3
+output=$(<"$work/part.json")
+is "told to end: both are marked, and have what was measured" \
+	"$(of '[.pairs[].engine | (.invalid | length > 5) and .partial and .goodput_bps > 1e5] | all')" true
+
 run vpclab measure "$lab:a,b,d" a,c tcp_rr
 is "three sources, two destinations: an error" "$status" 2
 has "three sources, two destinations: in words" "$output" \

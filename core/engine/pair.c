@@ -113,10 +113,24 @@ static int pair_sent(struct pair *p, enum pair_side side, json_t *sent, struct e
 	return 0;
 }
 
+static void pair_stop(struct pair *p)
+{
+	struct err ignored =
+	    ERR_INIT; /* one that cannot be told is gone, and that is seen by reading */
+	for (int side = 0; side < 2; side++)
+		if (!p->ended[side] && !p->ctl[side].eof)
+			control_send(&p->ctl[side], json_pack("{s:s}", "type", "stop"), &ignored);
+}
+
 static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct err *err)
 {
 	pair_keep(&p->result[side], m);
 	p->ended[side] = true;
+	/* It gave up: the other one may not learn that over a path that was cut. */
+	if (json_is_true(json_object_get(m, "partial")) && !p->stopping) {
+		p->stopping = true;
+		pair_stop(p);
+	}
 	return pair_sent(p, side, json_object_get(m, "sent"), err);
 }
 
@@ -172,15 +186,6 @@ static int pair_hear(struct pair *p, enum pair_side side, struct err *err)
 		json_decref(m);
 	}
 	return r ? err_wrap(err, "%s", pair_roles[side]) : 0;
-}
-
-static void pair_stop(struct pair *p)
-{
-	struct err ignored =
-	    ERR_INIT; /* one that cannot be told is gone, and that is seen by reading */
-	for (int side = 0; side < 2; side++)
-		if (!p->ended[side] && !p->ctl[side].eof)
-			control_send(&p->ctl[side], json_pack("{s:s}", "type", "stop"), &ignored);
 }
 
 /* Heartbeats, and who should have sent one; `heard[side]`: that one has just been heard. */

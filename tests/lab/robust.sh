@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# robust: measurements whose ends die, stand still or lose their path, whole programs as a person runs
+# them: each ends within its duration and 5 s with what is known by then, marked invalid, and exit
+# status 3. Then many connections, and descriptors that are too few for them.
+# timeout: 360
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq pgrep nft ping
+
+json=$work/m.json
+
+# ended NAME SECONDS WHY: how the measurement in the background ($pid, begun at $began) ended.
+ended() {
+	local name=$1 most=$2 why=$3
+	wait "$pid"
+	status=$?
+	output=$(head -c 400 "$json")$(<"$work/errors")
+	is "$name: exit status" $status 3
+	is "$name: ends within $most s" $((SECONDS - began <= most)) 1
+	is "$name: what is known is a result, and marked" \
+		"$(jq -c '.engine // . | [.partial, (.invalid | type), (.intervals | length > 0)]' "$json")" \
+		'[true,"string",true]'
+	has "$name: it says why" "$(jq -r '.engine // . | .invalid' "$json")" "$why"
+}
+
+begin() { # COMMAND…: in the background
+	began=$SECONDS
+	"$@" >"$json" 2>"$work/errors" &
+	pid=$!
+}
+
+# workers: sets $server and $client, which the engine starts in this order, once both run for a while.
+workers() {
+	local all=() i
+	for ((i = 0; i < 100; i++)); do
+		mapfile -t all < <(pgrep -P "$pid")
+		[ ${#all[@]} -lt 2 ] || break
+		sleep 0.05
+	done
+	if [ ${#all[@]} -lt 2 ]; then
+		tap_result "two workers" "$(<"$work/errors")"
+		finish
+	fi
+	server=${all[0]} client=${all[1]}
+	sleep 2.5
+}
+
+# --- ends that die, stand still, are told to stop
+for test in tcp_stream udp_stream tcp_rr tcp_bidir; do
+	options=(--duration 8s --warmup 500ms)
+	[ "$test" != udp_stream ] || options+=(--packets 2kpps)
+	for end in server client; do
+		begin "$VPCLAB" engine "$test" --json "${options[@]}"
+		workers
+		kill -KILL "${!end}"
+		ended "$test, the $end is killed" 6 "the $end's worker ended without a result"
+	done
+	begin "$VPCLAB" engine "$test" --json "${options[@]}"
+	workers
+	kill -STOP "$server"
+	ended "$test, the server stands still" 14 "the server's worker has not been heard"
+	is "$test, the server stands still: it is gone" "$(pgrep -P "$pid" | wc -l)" 0
+done
+begin "$VPCLAB" engine tcp_stream --json --duration 8s --warmup 500ms
+workers
+kill -STOP "$client"
+ended "tcp_stream, the client stands still" 14 "the client's worker has not been heard"
+for signal in INT TERM; do
+	begin "$VPCLAB" engine tcp_stream --json --duration 30s --warmup 500ms
+	workers
+	kill "-$signal" "$pid"
+	ended "SIG$signal" 5 "stopped before its end"
+	is "SIG$signal: the part that was measured has a rate" "$(jq '.goodput_bps > 0' "$json")" true
+done
+begin "$VPCLAB" engine tcp_stream --json --duration 30s --warmup 500ms
+workers
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+for ((i = 0; i < 40; i++)); do
+	kill -0 "$server" 2>/dev/null || kill -0 "$client" 2>/dev/null || break
+	sleep 0.05
+done
+is "workers end with who started them" \
+	"$(kill -0 "$server" 2>/dev/null || kill -0 "$client" 2>/dev/null || echo gone)" gone
+
+# --- data from behind a NAT, and paths that are cut
+cat >"$work/lab.yaml" <<'END'
+version: 1
+nodes:
+  a: {kind: machine, addresses: [10.8.0.1/24], routes: [10.9.0.0/24 via 10.8.0.254]}
+  r: {kind: router, addresses: {eth1: 10.8.0.254/24, eth2: 10.9.0.254/24}}
+  b: {kind: machine, addresses: [10.9.0.1/24], routes: [10.8.0.0/24 via 10.9.0.254]}
+links:
+  - {endpoints: ["a:eth1", "r:eth1"]}
+  - {endpoints: ["r:eth2", "b:eth1"]}
+END
+cut() {
+	on r nft "add table ip cut; add chain ip cut every { type filter hook forward priority 0; policy drop; }"
+}
+mend() { on r nft delete table ip cut; }
+if lab_up robust "$work/lab.yaml"; then
+	# What goes to b is translated: b sees the router only.
+	on r nft -f - <<'END'
+table ip nat {
+	chain out {
+		type nat hook postrouting priority 100
+		oifname "eth2" masquerade
+	}
+}
+END
+	run on a ping -c1 -W2 10.9.0.1
+	is "through the NAT" "$status" 0
+	for test in udp_maerts udp_bidir udp_rr tcp_crr; do
+		options=(--duration 1s --warmup 300ms)
+		case $test in udp_maerts | udp_bidir) options+=(--packets 1kpps) ;; esac
+		run vpclab measure "$lab:a" b "$test" --json "${options[@]}"
+		is "$test from behind a NAT" "$(jq -c '.engine // . | [.invalid, .lost,
+			(.pps > 0), ((.back.pps // 1) > 0)]' <<<"$output" 2>&1)" '[null,0,true,true]'
+	done
+	for test in tcp_stream tcp_rr udp_rr udp_maerts tcp_maerts; do
+		options=(--duration 6s --warmup 300ms)
+		[ "$test" != udp_maerts ] || options+=(--packets 1kpps)
+		begin vpclab measure "$lab:a" b "$test" --json "${options[@]}"
+		sleep 3
+		cut
+		ended "$test, the path is cut" 14 "nothing came in the last"
+		mend
+	done
+	begin vpclab measure "$lab:a" b throughput --json --file-size 100GB --warmup 0s --duration 3s
+	sleep 3
+	cut
+	ended "throughput, the path is cut" 16 "nothing came for"
+	mend
+	lab_down
+fi
+
+# --- many connections
+run vpclab engine tcp_rr --json --streams 10000 --duration 2s --warmup 500ms
+is "10,000 connections" "$status" 0
+is "10,000 connections: all are there and speak" \
+	"$(jq -c '[(.flows | length), .pps > 0, .invalid]' <<<"$output" 2>&1)" '[10000,true,null]'
+is "10,000 connections: their memory is told, and below 256 MiB an end" "$(jq -c '[.client, .server]
+	| map(.memory_bytes > 1e6 and .memory_bytes < 268435456)' <<<"$output" 2>&1)" '[true,true]'
+user_tree
+# shellcheck disable=SC2016 # for the inner shell
+run as_user bash -c 'ulimit -n 300; "$HOME/../bin/vpclab" engine tcp_rr --streams 1000'
+is "too few descriptors" "$status" 1
+has "too few descriptors: it says how many are needed, and how to get them" "$output" \
+	"1000 connections need 1016 descriptors; the limit is 300: raise it with ulimit -n"
+finish

@@ -193,6 +193,10 @@ static void tcp_crr_ended(struct tcp_crr_crew *t, struct tcp_crr_slot *s)
 	const struct window *win = &t->c->w->win;
 	tcp_crr_drop(s);
 	int64_t now = clock_now_ns();
+	if (now >= s->due_ns) { /* sooner than the tick that would have told */
+		tcp_crr_failed(t, s, ETIMEDOUT, now);
+		return;
+	}
 	if (now >= win->begin_ns && now < win->end_ns) {
 		hist_add(&t->found->whole, now - s->began_ns);
 		hist_add(&t->found->connect, s->connected_ns - s->began_ns);
@@ -432,16 +436,21 @@ static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 	return !r;
 }
 
-/* None has succeeded: that is no measurement. */
+/* None has succeeded, of this crew nor of another: that is no measurement. */
 static void tcp_crr_judge(struct tcp_crr_crew *t)
 {
+	struct worker *w = t->c->w;
 	struct stream *first = t->c->streams;
-	if (t->fatal || first->packets_all || !t->found->failed_all || worker_over(t->c->w))
+	bool stopped = clock_now_ns() < w->win.end_ns;
+	if (t->fatal || stopped || !t->found->failed_all)
 		return;
+	for (int i = 0; i < w->n_crews; i++)
+		if (atomic_load(&w->crews[i].streams[0].track.units))
+			return;
 	err_sys(&first->err, t->found->last_code,
-		"not one of %lld connections has succeeded; the "
-		"last one",
+		"not one of %lld connections has succeeded; the last one",
 		(long long)t->found->failed_all);
+	atomic_store(&w->failed, true);
 }
 
 void tcp_crr_client(struct crew *c)

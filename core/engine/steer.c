@@ -154,22 +154,20 @@ static int steer_peek(int fd)
 }
 
 /* Those that were queued before anyone asked for destinations, before the start, say nothing. */
-static int steer_first(int fd)
+int steer_arrival(int fd, int family)
 {
-	for (;;) {
-		char byte;
-		int device = steer_peek(fd);
-		if (device)
-			return device > 0 ? device : 0;
+	char byte;
+	int device;
+	while (!(device = steer_peek(fd)))
 		if (recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EINVAL)
-			return 0;
-	}
+			break;
+	steer_ask(fd, family, false);
+	return device > 0 ? device : 0;
 }
 
 int steer_begin(int fd, int family, int cpu, struct err *err)
 {
-	int device = steer_first(fd), r = 0;
-	steer_ask(fd, family, false);
+	int device = steer_arrival(fd, family), r = 0;
 	pthread_mutex_lock(&steered.lock);
 	if (device && !steered.users)
 		r = steer_device(device, cpu >= 0 ? cpu : sched_getcpu(), err);

@@ -19,6 +19,10 @@
 /* Should each datagram of this UDP socket say where it came in? */
 void steer_ask(int fd, int family, bool on);
 
+/* The index of the device through which the first datagram of such a socket came; waits for it, and
+ * leaves it queued. 0: none came before the socket was shut down. */
+int steer_arrival(int fd, int family);
+
 /*
  * Waits for the first packet of a UDP socket that was asked for destinations
  * (steer_ask(); no longer afterwards; the packet stays queued), and lets the device through which

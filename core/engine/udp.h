@@ -62,6 +62,7 @@ struct udp_receiver {
 	int64_t drops;		      /* of the socket, when the last datagram was queued */
 	int64_t drops_from, drops_to; /* when the window's first one was, and the first after; -1 */
 	bool steered;		      /* this stream holds steer.h's device */
+	int64_t xdp_drops;	      /* io afxdp: of its rings */
 	int64_t backlog;	      /* steer_backlog_drops() at the start */
 	_Atomic int64_t measured;     /* unique ones of the window; the watcher reads it */
 	_Atomic int64_t heard_ns, longest_ns; /* last arrival; longest delay */
@@ -69,7 +70,7 @@ struct udp_receiver {
 
 struct udp_stream { /* a stream's own */
 	struct udp_batch batch;
-	bool gso, steer; /* spec.io */
+	bool gso, steer, xdp; /* spec.io */
 	struct udp_sender tx;
 	struct udp_receiver rx;
 };
@@ -100,6 +101,14 @@ void udp_send_release(struct stream *s);
 void udp_receive_prepare(struct stream *s);
 void udp_receive(struct stream *s);
 void udp_receive_release(struct stream *s);
+/* For udp_xdp.c. One datagram's payload; `drops` of the host when it was queued: 1 when it is ours
+ * and new. Counts `fresh` of those that came in `messages` at once. Takes what the socket has, or
+ * waits for it; new datagrams, -1 when the stream has failed. */
+int udp_receive_payload(struct stream *s, const char *data, size_t len, int64_t drops, int64_t now);
+void udp_receive_count(struct stream *s, int messages, int fresh, int64_t now);
+int udp_receive_read(struct stream *s, bool wait);
+int64_t udp_receive_drops(const struct stream *s); /* of the socket and of io afxdp's rings */
+void udp_xdp(struct stream *s);			   /* io afxdp: receives until it is over */
 bool udp_receive_settled(struct worker *w, int64_t now_ns); /* engine_def.settled */
 /* Datagrams that one drop of the socket's counter can be, at most: more than 1 with io gso only. */
 int64_t udp_receive_drop(const struct stream *s);

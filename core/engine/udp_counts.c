@@ -119,7 +119,6 @@ static void udp_counts_add(const struct stream *s, json_t *j, struct hist *delay
 {
 	const struct udp_receiver *r = &((const struct udp_stream *)s->own)->rx;
 	const struct seq *q = &r->seq[PHASE_MEASURE];
-	int64_t drops = socket_drops(s->fd);
 	const struct {
 		const char *key;
 		int64_t value;
@@ -130,7 +129,7 @@ static void udp_counts_add(const struct stream *s, json_t *j, struct hist *delay
 	    {"reordered", q->reordered},
 	    {"late", q->late},
 	    {"lost_host", udp_receive_lost_here(s)},
-	    {"drops_all", drops > 0 ? drops * udp_receive_drop(s) : 0},
+	    {"drops_all", udp_receive_drops(s) * udp_receive_drop(s)},
 	    {"messages", r->messages},
 	    {"packets_all", s->packets_all},
 	};

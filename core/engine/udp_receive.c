@@ -44,7 +44,7 @@ void udp_receive_prepare(struct stream *s)
 	for (int phase = PHASE_WARMUP; phase <= PHASE_TAIL; phase++)
 		seq_init(&u->rx.seq[phase]);
 	/* Destinations are wanted for hellos only, and to find the device; they are not free. */
-	steer_ask(s->fd, w->family, u->steer);
+	steer_ask(s->fd, w->family, u->steer || u->xdp);
 	if (u->gso)
 		setsockopt(s->fd, IPPROTO_UDP, UDP_GRO, &(int){1}, sizeof(int));
 }
@@ -123,34 +123,49 @@ static int udp_receive_datagram(struct stream *s, const struct packet *p, int64_
 	return 1;
 }
 
+int udp_receive_payload(struct stream *s, const char *data, size_t len, int64_t drops, int64_t now)
+{
+	struct packet p;
+	if (!packet_get(data, len, &p) || p.session != s->w->session || p.phase == PHASE_HELLO)
+		return 0;
+	return udp_receive_datagram(s, &p, drops, now);
+}
+
 /* One message: a datagram, or several that travelled as one. */
 static int udp_receive_message(struct stream *s, struct mmsghdr *m, int64_t now)
 {
-	struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
-	struct udp_notes notes = {r->drops, 0};
+	struct udp_stream *u = s->own;
+	struct udp_notes notes = {u->rx.drops, 0};
 	if (m->msg_hdr.msg_controllen)
-		notes = udp_receive_notes(r, &m->msg_hdr);
+		notes = udp_receive_notes(&u->rx, &m->msg_hdr);
 	const char *data = m->msg_hdr.msg_iov->iov_base;
 	size_t step = notes.segment > 0 ? (size_t)notes.segment : m->msg_len;
+	int64_t drops = u->xdp ? udp_receive_drops(s) : notes.drops;
 	int fresh = 0;
 	for (size_t at = 0; at < m->msg_len; at += step) {
 		size_t len = m->msg_len - at < step ? m->msg_len - at : step;
-		struct packet p;
-		if (packet_get(data + at, len, &p) && p.session == s->w->session &&
-		    p.phase != PHASE_HELLO)
-			fresh += udp_receive_datagram(s, &p, notes.drops, now);
+		fresh += udp_receive_payload(s, data + at, len, drops, now);
 	}
 	return fresh;
 }
 
-/* Takes what one call gives; new datagrams of ours, or -1 when the stream has failed. */
-static int udp_receive_read(struct stream *s)
+void udp_receive_count(struct stream *s, int messages, int fresh, int64_t now)
+{
+	struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
+	r->messages += messages;
+	window_track_add(&s->track, now, fresh);
+	s->packets_all += fresh;
+	atomic_store_explicit(&r->heard_ns, now, memory_order_relaxed);
+}
+
+int udp_receive_read(struct stream *s, bool wait)
 {
 	struct udp_stream *u = s->own;
 	for (int i = 0; i < u->rx.full; i++)
 		u->batch.msgs[i].msg_hdr.msg_controllen = UDP_CONTROL;
-	int n = recvmmsg(s->fd, u->batch.msgs, (unsigned)u->rx.full, MSG_WAITFORONE, NULL);
-	if (n < 0 && errno != EINTR && errno != ECONNREFUSED) {
+	int n = recvmmsg(s->fd, u->batch.msgs, (unsigned)u->rx.full,
+			 wait ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
+	if (n < 0 && errno != EINTR && errno != ECONNREFUSED && errno != EAGAIN) {
 		run_fail(s, errno, "receiving");
 		return -1;
 	}
@@ -158,12 +173,8 @@ static int udp_receive_read(struct stream *s)
 	int fresh = 0;
 	for (int i = 0; i < n; i++)
 		fresh += udp_receive_message(s, &u->batch.msgs[i], now);
-	if (fresh) {
-		u->rx.messages += n;
-		window_track_add(&s->track, now, fresh);
-		s->packets_all += fresh;
-		atomic_store_explicit(&u->rx.heard_ns, now, memory_order_relaxed);
-	}
+	if (fresh)
+		udp_receive_count(s, n, fresh, now);
 	return fresh;
 }
 
@@ -180,9 +191,13 @@ void udp_receive(struct stream *s)
 		u->rx.steered = true;
 		u->rx.backlog = steer_backlog_drops();
 	}
+	if (u->xdp) {
+		udp_xdp(s);
+		return;
+	}
 	for (;;) {
 		bool over = worker_over(s->w);
-		int fresh = udp_receive_read(s);
+		int fresh = udp_receive_read(s, true);
 		if (fresh < 0 || (over && !fresh))
 			return;
 	}
@@ -213,10 +228,16 @@ bool udp_receive_settled(struct worker *w, int64_t now)
 	       now - w->totals_ns >= UDP_DRAIN_NS;
 }
 
+int64_t udp_receive_drops(const struct stream *s)
+{
+	int64_t drops = socket_drops(s->fd);
+	return (drops > 0 ? drops : 0) + ((const struct udp_stream *)s->own)->rx.xdp_drops;
+}
+
 int64_t udp_receive_lost_here(const struct stream *s)
 {
 	const struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
-	int64_t to = r->drops_to >= 0 ? r->drops_to : socket_drops(s->fd);
+	int64_t to = r->drops_to >= 0 ? r->drops_to : udp_receive_drops(s);
 	int64_t from = r->drops_from >= 0 ? r->drops_from : 0;
 	return to > from ? (to - from) * udp_receive_drop(s) : 0;
 }

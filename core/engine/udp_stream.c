@@ -15,6 +15,8 @@
  *   gso    UDP_SEGMENT and UDP_GRO, udp(7): up to 64 datagrams are one packet to the path, unless
  *          its sender's device segments them. What is counted are datagrams, not wire packets.
  *   steer  plain, and the kernel's work of receiving is moved to the receiver's CPU, see steer.h.
+ *   afxdp  plain at the sender; the receiver takes packets before the kernel's stack, see xdp.h.
+ * One stream. Its drops are counted by its rings, and seen a little later than they happened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@
 #include "core/engine/packet.h"
 #include "core/engine/udp.h"
 
-static const char *const udp_ios[] = {"plain", "gso", "steer"};
+static const char *const udp_ios[] = {"plain", "gso", "steer", "afxdp"};
 
 static int udp_stream_check_io(const struct engine_spec *s, struct err *err)
 {
@@ -36,7 +38,7 @@ static int udp_stream_check_io(const struct engine_spec *s, struct err *err)
 	const char *near = str_suggest(s->io, udp_ios, ARRAY_SIZE(udp_ios));
 	return near ? err_input(err, "io: %s has no '%s'; did you mean '%s'?",
 				engine_test_name(s->test), s->io, near)
-		    : err_input(err, "io: %s has no '%s'; there are plain, gso, steer",
+		    : err_input(err, "io: %s has no '%s'; there are plain, gso, steer, afxdp",
 				engine_test_name(s->test), s->io);
 }
 
@@ -50,6 +52,9 @@ int udp_stream_check(const struct engine_spec *s, struct err *err)
 		return err_input(err, "burst: needs a rate: rate_bps or rate_pps");
 	if (s->schedule != SCHEDULE_PERIODIC && !paced)
 		return err_input(err, "schedule: needs a rate: rate_bps or rate_pps");
+	if (str_eq(s->io, "afxdp") && s->streams > 1)
+		return err_input(err, "streams: io afxdp takes one stream from a device, not %d",
+				 s->streams);
 	return udp_stream_check_io(s, err);
 }
 
@@ -72,6 +77,7 @@ void udp_stream_prepare(struct stream *s)
 	s->own = u;
 	u->gso = str_eq(s->w->spec.io, "gso");
 	u->steer = str_eq(s->w->spec.io, "steer");
+	u->xdp = str_eq(s->w->spec.io, "afxdp");
 	if (stream_sends(s))
 		udp_send_prepare(s);
 	else

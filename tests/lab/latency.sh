@@ -55,15 +55,45 @@ formula() {
 	jq --argjson frozen "$1" '.engine // . | .latency_ns.p99 / ($frozen - 0.01 * 5e9) - 1' "$2"
 }
 
-# judge NAME: $frozen and $work/frozen.json, after up to three tries.
+share() {
+	jq '.engine // . | .detail.deadline | map(select(.within_ms == 100))[0].share
+		| . > 0.9 and . < 0.93' "$work/frozen.json"
+}
+
+# told: p99 and the share are as they should be, so no other try is needed.
+told() {
+	[ "$(jq -n "$off | fabs < 0.02") $(share)" = "true true" ]
+}
+
+# busy FILE [KIND]: how the machine disturbed it, if it did: what the harness says, or how late a
+# program that nobody froze was.
+busy() {
+	jq -r --arg kind "${2:-timer_error}" '(.engine // .).detail as $d
+		| if (.fidelity.limit // "none") != "none" then .fidelity.why
+		  else ({timer_error: $d.timer_error, server: $d.host.server_receive}[$kind].max / 1e6)
+			| if . > 5 then "a program was \(.) ms late" else "" end
+		  end' "$1"
+}
+
+# unless_busy NAME GOT WHY: it is true; or it says nothing.
+unless_busy() {
+	if [ "$2" != true ] && [ -n "$3" ]; then
+		tap_skip "$1" "the machine was the limit: $3"
+	else
+		is "$1" "$2" true
+	fi
+}
+
+# judge NAME KIND: $frozen and $work/frozen.json, after up to three tries.
 judge() {
+	local why
+	why=$(busy "$work/frozen.json" "$2")
 	is "$1: 5000 probes, all answered, none left out" \
 		"$(jq -c '.engine // . | [.detail.sent, .lost, .latency_ns.count]' "$work/frozen.json")" \
 		"[5000,0,5000]"
-	is "$1: p99 is within 2 % of the formula" \
-		"$(jq -n "$off | fabs < 0.02")" true
-	is "$1: a tenth of the probes is late" "$(jq '.engine // . | .detail.deadline
-		| map(select(.within_ms == 20))[0].share | . > 0.8 and . < 0.91' "$work/frozen.json")" true
+	unless_busy "$1: p99 is within 2 % of the formula" "$(jq -n "$off | fabs < 0.02")" "$why"
+	# Of 500 ms, 400 are longer than 100 ms before the end: 8 % of the probes.
+	unless_busy "$1: as many probes are late as were due meanwhile" "$(share)" "$why"
 	echo "# $1: frozen for $((frozen / 1000000)) ms, p99 off by $off"
 }
 
@@ -80,15 +110,15 @@ for _ in 1 2 3; do
 	frozen=$(python3 "$work/freeze.py" 0.5 "$relay")
 	wait $pid
 	off=$(formula "$frozen" "$work/frozen.json")
-	jq -n -e "$off | fabs < 0.02" >/dev/null && break
+	told && break
 done
-judge "a frozen link"
+judge "a frozen link" timer_error
 is "a frozen link: it is the path, not the hosts" "$(jq '.engine.detail
 	| .forward.path.p99 > 4e8 and .host.server_receive.p90 < 5e7' "$work/frozen.json")" true
 lab_down
 
 # --- one end stands still: the same, since what was due was due
-place=0
+kind=timer_error place=0
 for end in server client; do # in the order in which `engine` makes them
 	for _ in 1 2 3; do
 		"$VPCLAB" engine udp_latency --duration 5s --warmup 500ms >"$work/frozen.json" &
@@ -98,13 +128,14 @@ for end in server client; do # in the order in which `engine` makes them
 		frozen=$(python3 "$work/freeze.py" 0.5 "${workers[$place]}")
 		wait $pid
 		off=$(formula "$frozen" "$work/frozen.json")
-		jq -n -e "$off | fabs < 0.02" >/dev/null && break
+		told && break
 	done
-	judge "a frozen $end"
-	place=1
+	judge "a frozen $end" "$kind"
+	kind=server place=1
 done
-is "a frozen client: the schedule's error is told apart" "$(jq '.detail
-	| .timer_error.p99 > 4e8 and .round_trip.sent.p99 < 1e8' "$work/frozen.json")" true
+unless_busy "a frozen client: the schedule's error is told apart" "$(jq '.detail
+	| .timer_error.p99 > 4e8 and .round_trip.sent.p99 < .round_trip.due.p99 / 2' \
+	"$work/frozen.json")" "$(busy "$work/frozen.json" server)"
 
 # --- each way has its own delay, and half of the round trip is nobody's
 topology "$work/ways.yaml" "ab: {delay: 9ms}" "ba: {delay: 1ms}" "delay: 0s"
@@ -115,10 +146,12 @@ for _ in 1 2 3; do
 	jq -e '.engine.delay_ns.p50 < 9.4e6 and .engine.detail.back.delay.p50 < 1.4e6' \
 		"$work/ways.json" >/dev/null && break
 done
-is "9 ms there and 1 ms back" "$(jq '.engine.detail
-	| [.forward.delay.min >= 9e6, .forward.delay.p50 < 9.4e6, .forward.path.min >= 9e6,
-	   .back.delay.min >= 1e6, .back.delay.p50 < 1.4e6, .back.path.min >= 1e6] | all' \
-	"$work/ways.json")" true
+is "9 ms there and 1 ms back: never less" "$(jq '.engine.detail
+	| [.forward.delay.min >= 9e6, .forward.path.min >= 9e6, .back.delay.min >= 1e6,
+	   .back.path.min >= 1e6] | all' "$work/ways.json")" true
+unless_busy "9 ms there and 1 ms back: hardly more" "$(jq '.engine.detail
+	| .forward.delay.p50 < 9.4e6 and .back.delay.p50 < 1.4e6' "$work/ways.json")" \
+	"$(busy "$work/ways.json")"
 is "the clock is one, and said so" "$(jq -c .engine.detail.clock "$work/ways.json")" \
 	'{"shared":true,"comparable":true}'
 is "the parts are the whole: program, driver, path, driver, program" "$(jq '.engine.detail
@@ -139,8 +172,9 @@ topology "$work/loss.yaml" "delay: 1ms" "loss: 1%" "duplication: 1%"
 lab_up loss "$work/loss.yaml" || finish
 vpclab measure "$lab:a" b udp_latency --duration 3s --warmup 0s --json >"$work/loss.json" \
 	2>"$work/loss.err"
-is "1 % lost: the survivors' time is the path's" \
-	"$(jq '.engine.latency_ns | .min >= 2e6 and .p50 < 5e6' "$work/loss.json")" true
+unless_busy "1 % lost: the survivors' time is the path's" \
+	"$(jq '.engine.latency_ns | .min >= 2e6 and .p50 < 4e6' "$work/loss.json")" \
+	"$(busy "$work/loss.json")"
 is "sent, answered and lost add up" "$(jq '.engine.detail
 	| .sent == .answered + .lost and .lost == .forward.lost + .back.lost and .lost > 20' \
 	"$work/loss.json")" true

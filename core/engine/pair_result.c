@@ -31,6 +31,7 @@ struct sum { /* of one pair, or of several */
 	struct pair_flow flow;
 	int64_t sent, missed, connections;
 	int pairs, complete, failed, code, calls;
+	bool delays;		      /* the two clocks can be compared */
 	double rate_half2, tps_half2; /* sums of squares; NAN: a pair has too few records */
 	double rate_sum, tps_sum;     /* of the pairs' own means */
 	double rate_bytes;	      /* of records, those that came */
@@ -117,7 +118,7 @@ static void put_datagrams(json_t *j, const struct sum *s)
 {
 	const struct pair_flow *f = &s->flow;
 	double n = (double)f->received;
-	bool any = n > 0;
+	bool any = n > 0, delays = any && s->delays;
 	json_object_set_new(j, "sent", json_integer(s->sent));
 	json_object_set_new(j, "received", json_integer(f->received));
 	json_object_set_new(j, "lost", json_integer(s->sent - f->received));
@@ -132,9 +133,9 @@ static void put_datagrams(json_t *j, const struct sum *s)
 	json_object_set_new(j, "late", json_integer(f->late));
 	json_object_set_new(j, "missed", json_integer(s->missed));
 	json_object_set_new(j, "jitter_ns", result_real(any ? f->jitter_ns : NAN));
-	json_object_set_new(j, "delay_ns", result_real(any ? f->delay_mean : NAN));
-	json_object_set_new(j, "delay_min_ns", result_real(any ? (double)f->delay_min : NAN));
-	json_object_set_new(j, "delay_max_ns", result_real(any ? (double)f->delay_max : NAN));
+	json_object_set_new(j, "delay_ns", result_real(delays ? f->delay_mean : NAN));
+	json_object_set_new(j, "delay_min_ns", result_real(delays ? (double)f->delay_min : NAN));
+	json_object_set_new(j, "delay_max_ns", result_real(delays ? (double)f->delay_max : NAN));
 	json_object_set_new(j, "delay_stddev_ns",
 			    result_real(n > 1 ? sqrt(f->delay_squares / (n - 1)) : NAN));
 	json_object_set_new(j, "delay_variation_ns",
@@ -144,8 +145,9 @@ static void put_datagrams(json_t *j, const struct sum *s)
 /* A call as it is heard: what the jitter buffer throws away is lost too, and all waits for it. */
 static double call_r(const struct script_voip *v, const struct sum *s)
 {
-	double delay = s->flow.delay_mean + (double)(v->datagram_ns + v->codec->lookahead_ns +
-						     v->jitter_buffer_ns + v->extra_delay_ns);
+	double delay = (s->delays ? s->flow.delay_mean : NAN) +
+		       (double)(v->datagram_ns + v->codec->lookahead_ns + v->jitter_buffer_ns +
+				v->extra_delay_ns);
 	double lost = (double)(s->sent - s->flow.received + s->flow.unplayed);
 	return s->flow.received ? voip_r(v->codec, delay, ratio(lost, (double)s->sent)) : NAN;
 }
@@ -205,12 +207,15 @@ static void sum_add(struct sum *into, const struct sum *from)
 		into->r_min = from->r_min;
 	into->calls += from->calls;
 	into->pairs += from->pairs;
+	into->delays = from->delays;
 }
 
+/* s->delays is set already. */
 static void sum_pair(const json_t *client, const json_t *flow, const struct script_group *g,
 		     struct sum *s)
 {
 	*s = (struct sum){.pairs = 1,
+			  .delays = s->delays,
 			  .sent = json_integer_value(json_array_get(client, 1)),
 			  .missed = json_integer_value(json_array_get(client, 2)),
 			  .code = (int)json_integer_value(json_array_get(client, 4)),
@@ -259,6 +264,7 @@ static void merge_sums(struct merge *m)
 	size_t n = (size_t)m->script.pairs, i;
 	json_t *flow;
 	const json_t *list = json_object_get(m->client, "pairs");
+	bool comparable = json_is_true(json_object_get(m->server, "comparable"));
 	const json_t **flows = mem_zalloc(n * sizeof(*flows));
 	json_array_foreach(json_object_get(m->server, "flows"), i, flow)
 	{
@@ -269,6 +275,7 @@ static void merge_sums(struct merge *m)
 	for (size_t g = 0, k = 0; g < m->script.groups.n; g++) {
 		const struct script_group *group = &m->script.groups.v[g];
 		for (int p = 0; p < group->pairs; p++, k++) {
+			m->pairs[k].delays = comparable;
 			sum_pair(json_array_get(list, k), flows[k], group, &m->pairs[k]);
 			sum_add(&m->groups[g], &m->pairs[k]);
 		}

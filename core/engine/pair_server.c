@@ -174,7 +174,7 @@ static void count_datagram(struct pair_loop *l, uint32_t pair, const struct pack
 	struct server *v = l->own;
 	const struct script_group *g = script_group_of(l->script, pair);
 	struct pair_arrival a = {.number = p->number,
-				 .delay_ns = v->heard_ns - p->sent_ns,
+				 .delay_ns = v->heard_ns - p->sent_ns + l->w->peer_ahead_ns,
 				 .bytes = (int64_t)size,
 				 .jitter_buffer_ns = g->voip.codec ? g->voip.jitter_buffer_ns : 0};
 	window_track_add(&l->s->track, v->heard_ns, (int64_t)size);
@@ -184,6 +184,8 @@ static void count_datagram(struct pair_loop *l, uint32_t pair, const struct pack
 	if (!v->p->flows[pair])
 		v->p->flows[pair] = mem_zalloc(sizeof(struct pair_flow));
 	pair_flow_add(v->p->flows[pair], &a);
+	if (!worker_comparable(l->w))
+		return;
 	size_t i = (size_t)(g - l->script->groups.v);
 	if (!v->p->times[i])
 		v->p->times[i] = hist_new();

@@ -16,7 +16,8 @@
  *                run's end, or until the last of it came
  *   pps          transactions a second of the run
  *   latency      ns a transaction, a sample a timing record
- *   delay        one way, of all datagrams
+ *   delay        one way, of all datagrams; between two clocks by the offset that the driver found.
+ *                Without one, delays and R-values are null; jitter needs none
  *   pairs        an object a pair; of more than PAIRS_SHOWN, the PAIRS_WORST slowest
  *   detail       {"script", "ended_by", "run_s", "seed", "pairs", "complete", "failed", "shown",
  *                 "groups": […], "total": {…}}
@@ -135,6 +136,7 @@ static void pairs_report(struct worker *w, json_t *result)
 	json_object_set_new(result, w->server ? "delays" : "times", times);
 	json_object_set_new(result, w->server ? "flows" : "pairs", list);
 	if (w->server) {
+		json_object_set_new(result, "comparable", json_boolean(worker_comparable(w)));
 		json_object_set_new(result, "invalid", json_integer(p->invalid));
 		json_object_set_new(result, "drops",
 				    json_integer(p->udp_fd >= 0 ? socket_drops(p->udp_fd) : 0));

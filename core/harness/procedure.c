@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/base/units.h"
+
 bool procedure_stopped(const struct procedure *p)
 {
 	return p->stop && p->stop();
@@ -59,11 +61,18 @@ static const char *excuse(const struct run_sample *s, struct arena *arena)
 	return NULL;
 }
 
+/* One datagram more or less is no matter of the rate: the window's edges decide it. */
+static bool offered_enough(const struct engine_result *e, const struct engine_spec *spec)
+{
+	double one_pps = (double)NSEC_PER_SEC / (double)spec->duration_ns;
+
+	return e->sent_pps + one_pps >= (double)spec->rate_pps * PROCEDURE_OFFERED_MIN;
+}
+
 void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *out)
 {
 	const struct engine_result *e = &s->engine;
 	const struct engine_spec *spec = &s->spec;
-	double target = (double)spec->rate_pps;
 
 	*out = (struct trial){
 	    .load_pps = spec->rate_pps,
@@ -82,9 +91,9 @@ void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *
 					e->invalid);
 	else if (!e->client.packets)
 		out->why = "nothing was sent";
-	else if (e->sent_pps < target * PROCEDURE_OFFERED_MIN)
+	else if (!offered_enough(e, spec))
 		out->why = arena_printf(arena, "the sender offered %.0f of %.0f packets/s",
-					e->sent_pps, target);
+					e->sent_pps, (double)spec->rate_pps);
 	else if (e->lost)
 		out->why = excuse(s, arena);
 	out->valid = !out->why;
@@ -106,7 +115,7 @@ int procedure_trial(struct procedure *p, const struct engine_spec *spec, struct 
 		out->duration_ns = spec->duration_ns;
 		out->tries = i;
 		by_links += !out->valid && out->lost && lost_by_links(&sample) &&
-			    out->sent_pps >= (double)spec->rate_pps * PROCEDURE_OFFERED_MIN;
+			    offered_enough(&sample.engine, spec);
 		engine_result_done(&sample.engine);
 		if (out->valid)
 			return 0;

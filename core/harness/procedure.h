@@ -14,7 +14,7 @@
 #include "core/harness/result.h"
 
 #define PROCEDURE_TRIES	      3
-#define PROCEDURE_OFFERED_MIN 0.995 /* of the target rate, else a trial is invalid */
+#define PROCEDURE_OFFERED_MIN 0.995 /* of the target rate, but for one datagram, else invalid */
 
 struct procedure {
 	/* One measurement. *out on success only; its texts live as long as the procedure. */

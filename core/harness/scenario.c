@@ -482,6 +482,14 @@ static void check_way(const struct scenario_path *path, const struct wire *w, in
 }
 
 /* Each family that is measured, once. */
+/* Datagrams that only go forward need no way back. */
+static bool needs_answers(enum engine_test test)
+{
+	struct engine_traits t = engine_test_traits(test);
+
+	return !t.datagram || !t.stream || t.way != WAY_FORWARD;
+}
+
 static void check_ways(const struct scenario *s, const struct scenario_path *path,
 		       const struct wire *w, struct problems *p)
 {
@@ -493,7 +501,7 @@ static void check_ways(const struct scenario *s, const struct scenario_path *pat
 		VEC_FOREACH (m, &s->measures) {
 			wanted = wanted || m->family == families[i];
 			answers = answers ||
-				  (m->family == families[i] && m->spec.test != TEST_UDP_STREAM);
+				  (m->family == families[i] && needs_answers(m->spec.test));
 		}
 		if (wanted)
 			check_way(path, w, families[i], answers, p);

@@ -201,7 +201,7 @@ static int64_t longest(const struct scenario *s, const struct scenario_schedule 
 	VEC_FOREACH (m, &s->measures) {
 		if (scenario_schedule_of(s, m) != schedule)
 			continue;
-		if (m->spec.test == TEST_THROUGHPUT)
+		if (engine_test_traits(m->spec.test).open_end)
 			return -1;
 		most = m->spec.duration_ns > most ? m->spec.duration_ns : most;
 	}

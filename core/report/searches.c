@@ -235,7 +235,8 @@ void searches_rfc2544_text(const struct rfc2544 *r, const struct rfc2544_options
 	if (o->burst)
 		burst_text(r, out);
 	if (o->goal.final_ns < RFC2544_TRIAL_NS)
-		strbuf_addf(out, "trials of %g s; RFC 2544 asks for at least 60 s (--duration 60s)\n",
+		strbuf_addf(out,
+			    "trials of %g s; RFC 2544 asks for at least 60 s (--duration 60s)\n",
 			    (double)o->goal.final_ns / 1e9);
 }
 

@@ -56,6 +56,17 @@ static void findings_cut(const struct engine_def *def, size_t cut, struct engine
 	out->cut_s = out->steady_s;
 }
 
+static void findings_cut_why(const char *key, size_t cut, struct engine_result *out)
+{
+	size_t n = json_array_size(out->intervals);
+	double all = findings_mean(out->intervals, 0, key) * (double)n;
+	double rest = findings_mean(out->intervals, cut, key);
+	double head = (all - rest * (double)(n - cut)) / (double)cut;
+	snprintf(out->steady_why, sizeof(out->steady_why),
+		 "the mean of the first %zu of %zu intervals is %.1f %% of that of the others", cut,
+		 n, head / rest * 100);
+}
+
 static void findings_steady(const struct engine_spec *s, const struct engine_def *def,
 			    struct engine_result *out)
 {
@@ -73,17 +84,7 @@ static void findings_steady(const struct engine_spec *s, const struct engine_def
 	    found.cut ? result_number(json_array_get(out->intervals, (size_t)found.cut - 1), "t_s")
 		      : 0;
 	if (found.cut)
-		snprintf(
-		    out->steady_why, sizeof(out->steady_why),
-		    "the first %d of %zu intervals are off what follows: their mean is "
-		    "%.1f %% of it",
-		    found.cut, n,
-		    100 *
-			(findings_mean(out->intervals, 0, findings_rate_key(def)) * (double)n -
-			 findings_mean(out->intervals, (size_t)found.cut, findings_rate_key(def)) *
-			     (double)(n - (size_t)found.cut)) /
-			found.cut /
-			findings_mean(out->intervals, (size_t)found.cut, findings_rate_key(def)));
+		findings_cut_why(findings_rate_key(def), (size_t)found.cut, out);
 	if (s->steady && found.cut)
 		findings_cut(def, (size_t)found.cut, out);
 }

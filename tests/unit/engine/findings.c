@@ -225,7 +225,7 @@ static void steady_part_alone(void **state)
 	near(r.cut_s, 0.2);
 	near(r.goodput_bps, 1000);
 	near(r.sent_bps, 1000);
-	assert_non_null(strstr(r.steady_why, "first 2 of 10 intervals"));
+	assert_non_null(strstr(r.steady_why, "first 2 of 10 intervals is 15.0 %"));
 	engine_result_done(&r);
 }
 

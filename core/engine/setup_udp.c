@@ -19,10 +19,11 @@
 #include "core/engine/packet.h"
 #include "core/engine/setup.h"
 
-#define SETUP_HELLO_NS	(50 * NSEC_PER_MSEC) /* the first wait; it doubles */
-#define SETUP_HELLOS	5
-#define SETUP_BREATH_NS (2 * NSEC_PER_MSEC) /* between two batches of hellos that nobody answers   \
-					     */
+#define SETUP_HELLO_NS (50 * NSEC_PER_MSEC) /* the first wait; it doubles */
+#define SETUP_HELLOS   5
+#define SETUP_BREATH_NS                                                                            \
+	(2 * NSEC_PER_MSEC) /* between two batches of hellos that nobody answers                   \
+			     */
 
 /* The destination address of a datagram comes with it: the answer has to leave from there. */
 static int setup_want_destination(int fd, int family)

@@ -165,17 +165,18 @@ int steer_arrival(int fd, int family)
 	return device > 0 ? device : 0;
 }
 
-int steer_begin(int fd, int family, int cpu, struct err *err)
+int steer_begin(int device, int cpu, struct err *err)
 {
-	int device = steer_arrival(fd, family), r = 0;
+	int r = 0;
 	pthread_mutex_lock(&steered.lock);
-	if (device && !steered.users)
+	if (!steered.users)
 		r = steer_device(device, cpu >= 0 ? cpu : sched_getcpu(), err);
-	else if (device && device != steered.device)
+	else if (device != steered.device)
 		r = err_unsupported(err, "io steer: streams come in through different devices");
-	if (device && !r)
+	if (!r) {
 		steered.device = device;
-	steered.users += !r;
+		steered.users++;
+	}
 	pthread_mutex_unlock(&steered.lock);
 	return r;
 }

@@ -23,18 +23,14 @@ void steer_ask(int fd, int family, bool on);
  * leaves it queued. 0: none came before the socket was shut down. */
 int steer_arrival(int fd, int family);
 
-/*
- * Waits for the first packet of a UDP socket that was asked for destinations
- * (steer_ask(); no longer afterwards; the packet stays queued), and lets the device through which
- * it came deliver to `cpu` (-1: the CPU that this runs on). Blocks until there is one or the socket
- * is shut down. Unsupported for anyone but root of the machine; 0 also when nothing came.
- */
-int steer_begin(int fd, int family, int cpu, struct err *err);
+/* From here on, what comes in through the device is delivered by `cpu` (-1: the CPU that this runs
+ * on). Unsupported for anyone but root of the machine. */
+int steer_begin(int device, int cpu, struct err *err);
+void steer_end(void); /* one for each success of steer_begin(); the last one restores */
 
 /* Packets that this machine dropped since its start because a CPU's queue of received ones was full
  * (/proc/net/softnet_stat): of all devices and namespaces. A sender that is relieved of receiving
  * can fill that queue. -1: not known. */
 int64_t steer_backlog_drops(void);
-void steer_end(void); /* one for each success of steer_begin(); the last one restores */
 
 #endif

@@ -108,7 +108,7 @@ int udp_receive_payload(struct stream *s, const char *data, size_t len, int64_t 
 void udp_receive_count(struct stream *s, int messages, int fresh, int64_t now);
 int udp_receive_read(struct stream *s, bool wait);
 int64_t udp_receive_drops(const struct stream *s); /* of the socket and of io afxdp's rings */
-void udp_xdp(struct stream *s);			   /* io afxdp: receives until it is over */
+void udp_xdp(struct stream *s, int device);	   /* io afxdp: receives until it is over */
 bool udp_receive_settled(struct worker *w, int64_t now_ns); /* engine_def.settled */
 /* Datagrams that one drop of the socket's counter can be, at most: more than 1 with io gso only. */
 int64_t udp_receive_drop(const struct stream *s);

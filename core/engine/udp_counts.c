@@ -16,9 +16,9 @@
  *   lost_host_at_most    io gso: true; the kernel counts a drop of up to 64 datagrams as one, so
  *                        lost_host and drops_all are as many as it can have been, and exact where
  *                        nothing is lost on the way
- *   backlog_drops        io steer: what the receiving machine's CPUs dropped meanwhile because
- * their queues of received packets were full, of everyone's: lost, not lost_host back udp_bidir:
- * {sent, received, missed, refused} of server to client, datagrams
+ *   backlog_drops        io steer, afxdp: what the receiving machine's CPUs dropped meanwhile
+ * because their queues of received packets were full, of everyone's: lost, not lost_host back
+ * udp_bidir: {sent, received, missed, refused} of server to client, datagrams
  */
 #include <math.h>
 #include <stdio.h>

@@ -178,22 +178,31 @@ int udp_receive_read(struct stream *s, bool wait)
 	return fresh;
 }
 
+static bool udp_receive_steer(struct stream *s, int device)
+{
+	struct udp_receiver *r = &((struct udp_stream *)s->own)->rx;
+	int cpu = s->w->server ? s->w->spec.server_cpu : s->w->spec.client_cpu;
+	if (steer_begin(device, cpu, &s->err)) {
+		atomic_store(&s->w->failed, true);
+		return false;
+	}
+	r->steered = true;
+	r->backlog = steer_backlog_drops();
+	return true;
+}
+
 /* Once it is over, the socket is shut down: that does not block, and gives what is still queued. */
 void udp_receive(struct stream *s)
 {
 	struct udp_stream *u = s->own;
-	if (u->steer) {
-		int cpu = s->w->server ? s->w->spec.server_cpu : s->w->spec.client_cpu;
-		if (steer_begin(s->fd, s->w->family, cpu, &s->err)) {
-			atomic_store(&s->w->failed, true);
+	if (u->steer || u->xdp) {
+		int device = steer_arrival(s->fd, s->w->family);
+		if (!device || !udp_receive_steer(s, device))
+			return;
+		if (u->xdp) {
+			udp_xdp(s, device);
 			return;
 		}
-		u->rx.steered = true;
-		u->rx.backlog = steer_backlog_drops();
-	}
-	if (u->xdp) {
-		udp_xdp(s);
-		return;
 	}
 	for (;;) {
 		bool over = worker_over(s->w);

@@ -15,8 +15,9 @@
  *   gso    UDP_SEGMENT and UDP_GRO, udp(7): up to 64 datagrams are one packet to the path, unless
  *          its sender's device segments them. What is counted are datagrams, not wire packets.
  *   steer  plain, and the kernel's work of receiving is moved to the receiver's CPU, see steer.h.
- *   afxdp  plain at the sender; the receiver takes packets before the kernel's stack, see xdp.h.
- * One stream. Its drops are counted by its rings, and seen a little later than they happened.
+ *   afxdp  steer, and the receiver takes packets before the kernel's stack does, see xdp.h. One
+ *          stream. Its drops are seen a little later than they happened, and what counts above the
+ *          device (nft, /proc/net/snmp) does not see these packets.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
-#include "core/engine/steer.h"
 #include "core/engine/udp.h"
 #include "core/engine/xdp.h"
 
@@ -53,12 +52,9 @@ static void udp_xdp_receive(struct stream *s, struct xdp *x)
 	r->xdp_drops = xdp_drops(x);
 }
 
-void udp_xdp(struct stream *s)
+void udp_xdp(struct stream *s, int device)
 {
 	struct worker *w = s->w;
-	int device = steer_arrival(s->fd, w->family);
-	if (!device)
-		return;
 	struct xdp *x = mem_zalloc(sizeof(*x));
 	if (xdp_open(x, device, w->family, socket_port(s->fd), &s->err)) {
 		atomic_store(&w->failed, true);

@@ -6,7 +6,7 @@
 # timeout: 360
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need jq pgrep nft ping
+need jq pgrep nft ping od
 
 json=$work/m.json
 
@@ -134,6 +134,44 @@ END
 	mend
 	lab_down
 fi
+
+# --- a listener, run after run
+head -c 32 /dev/urandom | od -An -tx1 >"$work/key"
+chmod 600 "$work/key"
+"$VPCLAB" engine --listen 127.0.0.1:0 --key "$work/key" >"$work/listening" &
+listener=$!
+for ((i = 0; i < 100 && !$(grep -c . "$work/listening"); i++)); do
+	sleep 0.05
+done
+end=tls://127.0.0.1:$(sed 's/.*://' "$work/listening")
+look() { # descriptors, memory in KiB, sessions
+	local n
+	n=$(pgrep -P "$listener" | wc -l)
+	echo "$(find "/proc/$listener/fd" -mindepth 1 | wc -l) $(sed -n \
+		's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$listener/status") $n"
+}
+runs() { # N: how many of them failed
+	local i failed=0
+	for ((i = 0; i < $1; i++)); do
+		vpclab measure "$end" "$end" tcp_rr --key "$work/key" --duration 50ms --warmup 10ms \
+			>"$work/run" 2>&1 || failed=$((failed + 1))
+	done
+	echo "$failed"
+}
+is "the first runs against a listener" "$(runs 10)" 0
+read -r descriptors memory _ < <(look)
+is "100 more" "$(runs 100)" 0
+for ((i = 0; i < 40; i++)); do
+	read -r more_descriptors more_memory sessions < <(look)
+	[ "$sessions" != 0 ] || break
+	sleep 0.05
+done
+is "no session is left" "$sessions" 0
+is "no descriptor is left" "$more_descriptors" "$descriptors"
+is "no memory is left: $memory KiB, then $more_memory" $((more_memory <= memory + 256)) 1
+kill -TERM "$listener"
+wait "$listener"
+is "SIGTERM ends a listener" $? 0
 
 # --- many connections
 run vpclab engine tcp_rr --json --streams 10000 --duration 2s --warmup 500ms

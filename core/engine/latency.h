@@ -49,6 +49,7 @@ enum latency_kind {
 	LATENCY_TURNAROUND,	/* received and sent by the server's program */
 	LATENCY_PATH_FORWARD,	/* from driver to driver, */
 	LATENCY_PATH_BACK,	/* each way */
+	LATENCY_PATH_ROUND,	/* both, without comparing clocks */
 	LATENCY_CLIENT_SEND,	/* from program to driver, */
 	LATENCY_CLIENT_RECEIVE, /* from driver to program, */
 	LATENCY_SERVER_SEND,	/* at each end */

@@ -11,9 +11,9 @@
  *
  *   schedule, rate_pps, timeout_ns, seed
  *   sent, answered, lost, late, refused (by the local system), strays (no datagrams of ours)
- *   round_trip    {due, sent}: until the program has the answer, from when the probe was due and
- *                 from when it left; less_host: driver to driver, both ways (no distribution: its
- *                 mean and p50, the sum of those of the ways)
+ *   round_trip    {due, sent, less_host}: until the program has the answer, from when the probe was
+ *                 due, and from when it left; less_host: from driver to driver, less what it was in
+ *                 the server, which needs no comparable clocks
  *   timer_error   from due to sent: how late this sender was
  *   forward, back {delay, path, ipdv: distributions; jitter_ns, pdv, lost, duplicated, reordered}
  *                 delay: program to program. path: driver to driver. ipdv: RFC 3393, absolute, of
@@ -47,6 +47,7 @@ const char *const latency_names[LATENCY_KINDS] = {
     [LATENCY_TURNAROUND] = "turnaround",
     [LATENCY_PATH_FORWARD] = "path_forward",
     [LATENCY_PATH_BACK] = "path_back",
+    [LATENCY_PATH_ROUND] = "path_round",
     [LATENCY_CLIENT_SEND] = "client_send",
     [LATENCY_CLIENT_RECEIVE] = "client_receive",
     [LATENCY_SERVER_SEND] = "server_send",
@@ -232,15 +233,10 @@ static json_t *latency_host(const struct latency_found *f)
 
 static json_t *latency_round_trip(const struct latency_found *f)
 {
-	const struct hist *there = f->hist[LATENCY_PATH_FORWARD],
-			  *back = f->hist[LATENCY_PATH_BACK];
-	json_t *j = json_object(), *less = json_object();
+	json_t *j = json_object();
 	json_object_set_new(j, "due", latency_dist(f->hist[LATENCY_ROUND_TRIP]));
 	json_object_set_new(j, "sent", latency_dist(f->hist[LATENCY_FROM_SENT]));
-	json_object_set_new(less, "mean", result_real(hist_mean(there) + hist_mean(back)));
-	json_object_set_new(less, "p50",
-			    result_real(hist_quantile(there, 0.5) + hist_quantile(back, 0.5)));
-	json_object_set_new(j, "less_host", less);
+	json_object_set_new(j, "less_host", latency_dist(f->hist[LATENCY_PATH_ROUND]));
 	return j;
 }
 

@@ -46,6 +46,7 @@
 #define PATH_FARTHEST 30
 #define PATH_SILENT   5
 #define PATH_CLASSES  64
+#define PATH_TRIALS   20
 #define PATH_LINGER   (200 * NSEC_PER_MSEC)
 #define PATH_IDLE_MIN 100		 /* ms */
 #define PATH_IDLE_MAX (24 * 3600 * 1000) /* ms */
@@ -352,8 +353,17 @@ static json_t *path_search(struct path_check *c, bool back, int first)
 							 : "icmp");
 }
 
+/* Is it a path that loses some of all sizes? Then silence says less. */
+static void path_try_losses(struct path_check *c)
+{
+	struct path_answer a;
+	for (int i = 0; i < PATH_TRIALS && !c->path.lossy; i++)
+		path_probe_ask(&c->path, &(struct path_question){0}, &a);
+}
+
 static void path_mtu(struct path_check *c)
 {
+	path_try_losses(c);
 	int most = path_probe_device_mtu(&c->path);
 	most = most > 65535 ? 65535 : most;
 	json_t *mtu = json_object();
@@ -394,7 +404,7 @@ static void path_hops(struct path_check *c)
 	ip_parse(json_string_value(json_object_get(flow, "remote")), &server, &ignored);
 	json_decref(flow);
 	for (int hop = 1, silent = 0; hop <= PATH_FARTHEST && silent < PATH_SILENT; hop++) {
-		struct path_question q = {.hops = hop, .tries = 2};
+		struct path_question q = {.hops = hop, .tries = c->path.lossy ? 5 : 2};
 		struct path_answer a;
 		if (!path_probe_ask(&c->path, &q, &a))
 			break;

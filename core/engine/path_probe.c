@@ -26,15 +26,16 @@
 #include "core/base/units.h"
 #include "core/engine/packet.h"
 
-#define PATH_LOCAL	0x80000000u
-#define PATH_ROOM	65536
-#define PATH_QUESTION	(PACKET_TIMED + 12)
-#define PATH_ANSWER	(PATH_QUESTION + 44)
-#define PATH_FIRST_NS	NSEC_PER_SEC /* patience before a round trip is known */
-#define PATH_LEAST_NS	(150 * NSEC_PER_MSEC)
-#define PATH_TRIES	3
-#define PATH_SLICE_NS	(50 * NSEC_PER_MSEC)
-#define PATH_SILENCE_NS (8 * NSEC_PER_SEC) /* a client that is silent for longer is gone */
+#define PATH_LOCAL	 0x80000000u
+#define PATH_ROOM	 65536
+#define PATH_QUESTION	 (PACKET_TIMED + 12)
+#define PATH_ANSWER	 (PATH_QUESTION + 44)
+#define PATH_FIRST_NS	 NSEC_PER_SEC /* patience before a round trip is known */
+#define PATH_LEAST_NS	 (150 * NSEC_PER_MSEC)
+#define PATH_TRIES	 3
+#define PATH_TRIES_LOSSY 8
+#define PATH_SLICE_NS	 (50 * NSEC_PER_MSEC)
+#define PATH_SILENCE_NS	 (8 * NSEC_PER_SEC) /* a client that is silent for longer is gone */
 
 struct path_wire { /* of a question; the answer has it too */
 	uint8_t kind, dscp, hops, spare;
@@ -312,7 +313,7 @@ static int64_t path_patience(const struct path_probe *p)
 
 bool path_probe_ask(struct path_probe *p, const struct path_question *q, struct path_answer *a)
 {
-	int tries = q->tries ? q->tries : PATH_TRIES;
+	int tries = q->tries ? q->tries : p->lossy ? PATH_TRIES_LOSSY : PATH_TRIES;
 	*a = (struct path_answer){0};
 	for (int i = 0; i < tries && !a->answered && !a->icmp.any && !a->refused; i++) {
 		int64_t sent = clock_now_ns();
@@ -321,6 +322,7 @@ bool path_probe_ask(struct path_probe *p, const struct path_question *q, struct 
 		int64_t deadline = sent + path_patience(p) + q->wait_ms * NSEC_PER_MSEC;
 		path_listen(p, sent, a->refused ? sent : deadline, a);
 	}
+	p->lossy |= a->answered && a->tries > 1;
 	if (a->answered && q->kind == PATH_ECHO)
 		p->smoothed_ns = p->smoothed_ns
 				     ? p->smoothed_ns + (a->round_trip_ns - p->smoothed_ns) / 8

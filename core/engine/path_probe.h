@@ -30,7 +30,7 @@ struct path_question {
 	int hops;	       /* 0: PATH_HOPS */
 	int dscp;
 	int64_t wait_ms;
-	int tries; /* 0: 3 */
+	int tries; /* 0: 3, or more on a path that has lost some */
 };
 
 /* What came by ICMP for the last try. */
@@ -60,6 +60,7 @@ struct path_probe {
 	struct stream *s;
 	uint64_t number;
 	int64_t smoothed_ns; /* round trip; 0: none yet */
+	bool lossy;	     /* an answer came at a second try only */
 	char *data;	     /* a datagram */
 	int64_t bytes;	     /* payload sent (client) or received (server) */
 	/* server */

@@ -319,6 +319,10 @@ static void latency_answered(struct latency *l, const struct latency_probe *p)
 	latency_hist(l, LATENCY_CLIENT_RECEIVE, p->kernel_received_ns, p->received_ns);
 	latency_hist(l, LATENCY_SERVER_SEND, a->sent_ns, p->server_driver_ns);
 	latency_hist(l, LATENCY_SERVER_RECEIVE, a->kernel_received_ns, a->received_ns);
+	if (p->driver_ns && p->kernel_received_ns && p->server_driver_ns && a->kernel_received_ns)
+		hist_add(l->hist[LATENCY_PATH_ROUND],
+			 (p->kernel_received_ns - p->driver_ns) -
+			     (p->server_driver_ns - a->kernel_received_ns));
 	latency_ipdv(l, p);
 	if (!l->comparable)
 		return;

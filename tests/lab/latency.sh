@@ -158,6 +158,10 @@ is "the parts are the whole: program, driver, path, driver, program" "$(jq '.eng
 	| (.host.client_send.mean + .forward.path.mean + .host.server_receive.mean + .host.turnaround.mean
 	   + .host.server_send.mean + .back.path.mean + .host.client_receive.mean)
 	  / .round_trip.sent.mean - 1 | fabs < 0.02' "$work/ways.json")" true
+is "the path there and back, without the hosts" "$(jq '.engine.detail
+	| .round_trip.less_host.min >= 10e6 and
+	  (.round_trip.less_host.mean / (.forward.path.mean + .back.path.mean) - 1 | fabs < 0.02)' \
+	"$work/ways.json")" true
 is "a Poisson schedule, its mean rate, its seed" "$(jq -c '.engine
 	| [.detail.schedule, .seed, (.detail.sent > 1800 and .detail.sent < 2200)]' "$work/ways.json")" \
 	'["poisson",9,true]'

@@ -101,6 +101,14 @@ finds "a black hole behind a small MTU" \
 finds "a black hole has one way" '.mtu.back | [.mtu, .limit]' '[1400,"icmp"]'
 lab_down
 
+# --- losses are no black hole
+routed "$work/lossy.yaml" ", loss: 8%, seed: 3" ", mtu: 1400" ""
+lab_up lossy "$work/lossy.yaml" || finish
+look "a path that loses 8 % each way" "$lab:a" b path_check --script mtu
+finds "losses of all sizes are no black hole" '.mtu | map_values([.mtu, .limit])' \
+	'{"forward":[1400,"icmp"],"back":[1400,"icmp"]}'
+lab_down
+
 # --- a cloud: a VM behind an elastic address, in a tunnel
 lab_up zstack topologies/zstack.yaml || finish
 look "an elastic address" "$lab:client" "eip(vpc-eip)" path_check

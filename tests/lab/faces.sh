@@ -103,5 +103,42 @@ is "a scenario may say all of it" "$status" 0
 run vpclab validate - <<<"$(sed 's/close: fin/burst: 3/' "$work/all.yaml")"
 has "what a test does not have is an error" "$output" "'burst' means nothing to tcp_crr"
 
+run vpclab measure "$lab:client,server" server,client tcp_rr "${quick[@]}" --csv
+is "CSV of several pairs has one header" "$(grep -c '^time,from' <<<"$output")" 1
+lab_down
+
+# What held the rate, where the truth is known.
+cat >"$work/line.yaml" <<YAML
+version: 1
+nodes:
+  a: {addresses: [10.9.0.1/24]}
+  b: {addresses: [10.9.0.2/24]}
+links:
+  - {endpoints: ["a:eth0", "b:eth0"], rate: 20mbit, delay: 20ms}
+YAML
+lab_up line "$work/line.yaml" || finish
+
+# limit TEST [OPTION]…: sets $output to the limit, $why to its evidence; file $work/limit.json.
+limit() {
+	vpclab measure "$lab:a" b "$@" "${quick[@]}" --json >"$work/limit.json" 2>"$work/limit.err"
+	output=$(jq -r .engine.limit "$work/limit.json")
+	why=$(jq -r .engine.limit_why "$work/limit.json")
+}
+reached='(.engine.goodput_bps >= 0.97 * .predicted.low_bps)'
+limit tcp_stream --rcvbuf 16KiB
+is "a small receive buffer: the window" "$output" window
+has "a small receive buffer: the share of time" "$why" "% of the time"
+limit tcp_stream
+is "what the model predicts is the link's, and else it is not" \
+	"$(jq "$reached == ((.engine.limit == \"link\") and (.engine.limit_why | contains(\"predicts\")))" \
+		"$work/limit.json")" true
+limit udp_stream -r 40mbit
+is "more datagrams than it carries: the link, or a sender without time" \
+	"$(jq '.engine.limit | IN("link", "sender", "schedule")' "$work/limit.json")" true
+limit udp_stream -p 200pps
+is "fewer than it carries: the schedule, or a sender without time" \
+	"$(jq '.engine.limit | IN("schedule", "sender")' "$work/limit.json")" true
+limit tcp_rr
+has "a closed loop waits for its answers" "$output $why" "waits for its answer"
 lab_down
 finish

@@ -500,8 +500,8 @@ static void check_ways(const struct scenario *s, const struct scenario_path *pat
 
 		VEC_FOREACH (m, &s->measures) {
 			wanted = wanted || m->family == families[i];
-			answers = answers ||
-				  (m->family == families[i] && needs_answers(m->spec.test));
+			answers =
+			    answers || (m->family == families[i] && needs_answers(m->spec.test));
 		}
 		if (wanted)
 			check_way(path, w, families[i], answers, p);

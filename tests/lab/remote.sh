@@ -49,6 +49,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 END
 # What login scripts may print before a program speaks.
+# shellcheck disable=SC2016 # the other end's shell expands it
 {
 	cat "$work/sshd_config"
 	echo 'ForceCommand echo "Welcome to b"; echo; eval "$SSH_ORIGINAL_COMMAND"'

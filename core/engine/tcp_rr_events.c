@@ -21,14 +21,16 @@
 
 #define TCP_RR_IDLE_NS (100 * NSEC_PER_MSEC) /* a server looks at least so often */
 
-struct tcp_rr_conn {
+struct tcp_rr_conn { /* all that a transaction touches, in 64 bytes */
 	struct stream *s;
 	int64_t get;	/* bytes that are missing of the message that comes in */
 	int64_t put;	/* bytes that are left of the message that goes out */
-	int owed;	/* messages that are to go out after it */
-	bool blocked;	/* told when there is room to send */
+	int64_t one;	/* where `asked` points when one request at a time is on the way */
 	int64_t *asked; /* client: [outstanding], when the requests on the way were made, a ring */
-	int first, n;	/* of asked */
+	int fd;
+	int owed;	   /* messages that are to go out after the one that does */
+	uint16_t first, n; /* of asked */
+	bool blocked;	   /* told when there is room to send */
 };
 
 struct tcp_rr_crew {
@@ -50,7 +52,7 @@ static void tcp_rr_got(struct tcp_rr_crew *t, struct tcp_rr_conn *k, int64_t now
 	if (!t->client)
 		return;
 	int64_t asked = k->asked[k->first];
-	k->first = k->first + 1 == t->outstanding ? 0 : k->first + 1;
+	k->first = k->first + 1 == t->outstanding ? 0 : (uint16_t)(k->first + 1);
 	k->n--;
 	rr_count(t->c, now, now - asked);
 	t->rr->late += now - asked > t->late_ns && asked >= t->c->w->win.begin_ns;
@@ -72,7 +74,7 @@ static bool tcp_rr_block(struct tcp_rr_crew *t, struct tcp_rr_conn *k, bool bloc
 {
 	int r = 0;
 	if (k->blocked != blocked)
-		r = events_change(&t->e, k->s->fd, blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, k);
+		r = events_change(&t->e, k->fd, blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, k);
 	k->blocked = blocked;
 	if (r)
 		run_fail(k->s, -r, "waiting for room to send");
@@ -86,7 +88,7 @@ static bool tcp_rr_push(struct tcp_rr_crew *t, struct tcp_rr_conn *k, int64_t no
 		if (!k->put)
 			tcp_rr_begin(t, k, now);
 		size_t more = k->put < (int64_t)t->rr->room ? (size_t)k->put : t->rr->room;
-		ssize_t n = send(k->s->fd, t->rr->data, more, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = send(k->fd, t->rr->data, more, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EAGAIN)
 			return tcp_rr_block(t, k, true);
 		if (n < 0 && errno != EINTR) {
@@ -102,7 +104,7 @@ static bool tcp_rr_push(struct tcp_rr_crew *t, struct tcp_rr_conn *k, int64_t no
 
 static bool tcp_rr_pull(struct tcp_rr_crew *t, struct tcp_rr_conn *k, int64_t *now)
 {
-	ssize_t n = recv(k->s->fd, t->rr->data, t->rr->room, MSG_DONTWAIT);
+	ssize_t n = recv(k->fd, t->rr->data, t->rr->room, MSG_DONTWAIT);
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		run_fail(k->s, n ? errno : 0, "receiving");
 		return false;
@@ -150,9 +152,10 @@ static bool tcp_rr_prepare(struct tcp_rr_crew *t)
 	for (int i = 0; i < t->c->n && !r; i++) {
 		struct tcp_rr_conn *k = &t->conns[i];
 		*k = (struct tcp_rr_conn){.s = &t->c->streams[i], .get = t->in};
-		k->asked = t->client ? &t->asked[i * t->outstanding] : NULL;
+		k->fd = k->s->fd;
+		k->asked = t->asked ? &t->asked[i * t->outstanding] : &k->one;
 		k->owed = t->client ? t->outstanding : 0;
-		r = events_add(&t->e, k->s->fd, EPOLLIN, k);
+		r = events_add(&t->e, k->fd, EPOLLIN, k);
 	}
 	if (r)
 		run_fail(t->c->streams, -r, "preparing to wait for events");
@@ -169,7 +172,7 @@ void tcp_rr_events(struct crew *c, struct rr *rr)
 	t->late_ns = s->timeout_ns ? s->timeout_ns : INT64_MAX;
 	t->outstanding = s->outstanding;
 	t->conns = mem_zalloc((size_t)c->n * sizeof(*t->conns));
-	if (t->client)
+	if (t->client && t->outstanding > 1)
 		t->asked = mem_zalloc((size_t)c->n * (size_t)t->outstanding * sizeof(*t->asked));
 	bool fine = tcp_rr_prepare(t);
 	for (int i = 0; i < c->n && fine; i++)

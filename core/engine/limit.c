@@ -208,7 +208,9 @@ void limit_find(const struct engine_spec *s, struct engine_result *out)
 {
 	struct limit l = {s, out, &out->client, &out->server, engine_test_traits(s->test), 0, 0,
 			  0, 0};
-	if (out->limit[0])
+	bool rate =
+	    l.traits.stream || l.traits.transactions || (l.traits.open_end && !l.traits.datagram);
+	if (out->limit[0] || !rate)
 		return;
 	if (l.traits.way == WAY_BACK) {
 		l.sender = &out->server;

@@ -84,7 +84,7 @@ static void messages(const struct engine_spec *s, const struct engine_result *r,
 	autostr struct strbuf text = {0};
 	char a[32], b[32], c[32];
 
-	if (isnan(r->messages_pps))
+	if (!(r->messages_pps > 0))
 		return;
 	strbuf_addf(&text, "%s %s a second", whole(a, sizeof(a), r->messages_pps),
 		    t.transactions ? "requests"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The intervals of every test add up to its total, to the last byte, datagram and transaction, and
- * the last of them ends where the window does. Real runs, so that a new engine cannot be forgotten.
+ * The intervals of every test of rates add up to its total, to the last byte, datagram and
+ * transaction, and the last of them ends where the window does. Real runs, so that a new engine
+ * cannot be forgotten.
  */
 #include "tests/unit/engine/workers.h"
 
@@ -81,7 +82,9 @@ static void every_test(void **state)
 {
 	(void)state;
 	for (int test = 0; test < ENGINE_TESTS; test++)
-		if (test != TEST_PATH_CHECK) /* it has findings, and no series */
+		/* path_check has findings and no series. udp_latency's series is by when answers
+		 * come, its total by when their probes were due: on a busy machine those differ. */
+		if (test != TEST_PATH_CHECK && test != TEST_UDP_LATENCY)
 			measure((enum engine_test)test, 100 * NSEC_PER_MSEC);
 }
 

@@ -143,6 +143,14 @@ static void add_interval(const struct engine_spec *s, const json_t *i, bool back
 	strbuf_addc(out, '\n');
 }
 
+/* What looks at a path has findings, and no rates to put in lines. */
+static bool has_rates(const struct engine_spec *s)
+{
+	struct engine_traits t = engine_test_traits(s->test);
+
+	return t.stream || t.transactions || !t.datagram;
+}
+
 void lines_init(struct lines *l, const struct engine_spec *s, void (*show)(const char *text))
 {
 	*l = (struct lines){.spec = s, .show = show};
@@ -194,8 +202,11 @@ static void show_both(struct lines *l)
 void lines_each(void *lines, bool headline, const json_t *interval)
 {
 	struct lines *l = lines;
+
 	json_t **place = headline ? &l->headline : &l->other;
 
+	if (!has_rates(l->spec))
+		return;
 	if (headline && l->headline)
 		show_both(l);
 	json_decref(*place);
@@ -218,6 +229,8 @@ void lines_intervals(const struct engine_spec *s, const struct engine_result *r,
 	const json_t *i;
 	size_t k;
 
+	if (!has_rates(s))
+		return;
 	add_head(s, out);
 	json_array_foreach(r->intervals, k, i)
 	{
@@ -302,6 +315,8 @@ void lines_summary(const struct engine_spec *s, const struct engine_result *r, s
 	    .sent = llround(r->back.sent_pps * seconds_of(r, false)),
 	};
 
+	if (!has_rates(s))
+		return;
 	strbuf_add(out, "- - - - - - - - - - - - - - - - - - - - - - - - -\n");
 	if (shape_of(s) == SHAPE_TRANSACTIONS) {
 		add_times(r, out);

@@ -430,6 +430,7 @@ static void all_failed(struct pair_loop *l)
 	const struct pair *first = p->pairs;
 	if (p->failed < p->script.pairs || worker_over(l->w))
 		return;
+	atomic_store(&l->w->failed, true);
 	if (!first->code)
 		err_fail(&l->s->err, ECONNRESET,
 			 "all %d pairs failed; the first: the server "
@@ -443,6 +444,8 @@ void pairs_client(struct crew *c)
 {
 	struct pairs *p = c->streams->own;
 	struct pair_loop l;
+	if (!pairs_descriptors(c->streams, p->script.pairs))
+		return;
 	int code = -pair_loop_init(&l, c, &p->script, &client_role);
 	l.own = p;
 	if (!code)

@@ -42,6 +42,7 @@ struct server { /* beside struct pairs */
 	char data[SERVER_BATCH][2048];
 	int64_t heard_ns;
 	bool closed; /* the client's first connection has ended */
+	int broken;  /* errno: no connections can be taken any more */
 };
 
 static enum pair_step connection_end(struct pair_loop *l, struct pair_end *e)
@@ -160,6 +161,8 @@ static void listening_ready(struct pair_loop *l, struct pair_source *s, uint32_t
 		if (pair_loop_watch(l, fd, wanted, &c->end.source))
 			connection_end(l, &c->end);
 	}
+	if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR && errno != EPROTO)
+		v->broken = errno;
 }
 
 /* The answer leaves from the address that was asked: its source comes with the question. */
@@ -285,9 +288,11 @@ static bool server_over(const struct pair_loop *l, int64_t closed_ns)
 void pairs_server(struct crew *c)
 {
 	struct pairs *p = c->streams->own;
-	struct server *v = mem_zalloc(sizeof(*v));
 	struct pair_loop l;
 	int64_t closed_ns = 0;
+	if (!pairs_descriptors(c->streams, p->script.pairs))
+		return;
+	struct server *v = mem_zalloc(sizeof(*v));
 	int r = pair_loop_init(&l, c, &p->script, &server_role);
 	*v =
 	    (struct server){.p = p, .listening = {listening_ready}, .datagrams = {datagrams_ready}};
@@ -296,11 +301,13 @@ void pairs_server(struct crew *c)
 		r = server_open(&l);
 	if (r)
 		run_fail(c->streams, -r, "opening the server's sockets");
-	while (!r && !server_over(&l, closed_ns)) {
+	while (!r && !v->broken && !server_over(&l, closed_ns)) {
 		pair_loop_turn(&l, clock_now_ns() + SERVER_IDLE);
 		if (v->closed && !closed_ns)
 			closed_ns = clock_now_ns();
 	}
+	if (v->broken)
+		run_fail(c->streams, v->broken, "accepting a connection");
 	while (v->open)
 		connection_end(&l, &v->open->end);
 	for (int i = 0; i < p->script.pairs; i++)

@@ -24,13 +24,17 @@
  */
 #include "core/engine/pairs.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/engine/packet.h"
 #include "core/engine/result.h"
+
+#define PAIRS_FILES 32 /* descriptors besides those of the pairs */
 
 static const char pairs_own_script[] =
     "{\"version\":1,\"name\":\"throughput\",\"groups\":[{\"name\":\"throughput\",\"commands\":["
@@ -76,6 +80,25 @@ void pairs_put(char *to, uint32_t session, uint32_t pair, const struct packet *p
 	memcpy(to + 8, &source, 4);
 	own.session = session;
 	packet_put(to + 12, PACKET_TIMED, &own);
+}
+
+bool pairs_descriptors(struct stream *s, int pairs)
+{
+	struct rlimit files, more;
+	rlim_t need = (rlim_t)pairs + PAIRS_FILES;
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= need)
+		return true;
+	more = files;
+	more.rlim_cur = need;
+	if (more.rlim_max < need) /* root may */
+		more.rlim_max = need;
+	if (!setrlimit(RLIMIT_NOFILE, &more))
+		return true;
+	err_fail(&s->err, EMFILE,
+		 "%d pairs need %lld descriptors; the limit is %lld: raise it with ulimit -n",
+		 pairs, (long long)need, (long long)files.rlim_max);
+	atomic_store(&s->w->failed, true);
+	return false;
 }
 
 static void pairs_prepare(struct stream *s)

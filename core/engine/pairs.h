@@ -47,6 +47,10 @@ void pairs_merge(const struct engine_spec *s, const json_t *client, const json_t
 /* The script of a specification, or the engine's own. script_done() in either case. */
 int pairs_script(const struct engine_spec *s, struct script *script, struct err *err);
 
+/* Sees to a descriptor for each of so many pairs; false: there are not enough, and s->err says so.
+ */
+bool pairs_descriptors(struct stream *s, int pairs);
+
 /* A datagram's 32 bytes. `kind` of those with PHASE_HELLO is in the upper half of the number. */
 enum pair_question { PAIR_HELLO = 1, PAIR_HEARD };
 void pairs_put(char *to, uint32_t session, uint32_t pair, const struct packet *p);

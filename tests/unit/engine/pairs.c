@@ -50,6 +50,15 @@ static void measure(struct run *run)
 {
 	if (drive(run))
 		fail_msg("%s", run->err.text);
+	if (strstr(run->result.invalid, "heard")) {
+		print_message("skipped: the machine is too busy: %s\n", run->result.invalid);
+		engine_result_done(&run->result);
+		worker_end(&run->client);
+		worker_end(&run->server);
+		skip();
+	}
+	if (run->result.invalid[0])
+		fail_msg("%s", run->result.invalid);
 	assert_int_equal(worker_end(&run->client), 0);
 	assert_int_equal(worker_end(&run->server), 0);
 	assert_false(run->result.partial);

@@ -156,6 +156,7 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	    .opposite = o->opposite,
 	    .engine = *e,
 	};
+	m.placed = o->test.client_cpu >= 0 || o->test.server_cpu >= 0;
 	place(o, &m.spec.engine);
 	if (!r && measure_many_wanted(&o->many))
 		r = many_in_lab(o, &m.spec, face, err);

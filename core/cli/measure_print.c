@@ -94,6 +94,23 @@ static void print_losses(const struct measurement *m, struct strbuf *out)
 		strbuf_addf(out, "  %-16s %s\n", "lost", strbuf_text(&text));
 }
 
+static void print_placed(const struct measurement *m, struct strbuf *out)
+{
+	const int cpus[] = {m->sample.engine.client.cpu, m->sample.engine.server.cpu};
+
+	if (!m->placed)
+		return;
+	strbuf_addf(out, "  %-16s ", "placed");
+	for (int i = 0; i < 2; i++) {
+		strbuf_addf(out, "%s%s ", i ? ", " : "", i ? "server" : "client");
+		if (cpus[i] >= 0)
+			strbuf_addf(out, "on CPU %d", cpus[i]);
+		else
+			strbuf_add(out, "free");
+	}
+	strbuf_add(out, ": as asked\n");
+}
+
 static void print_machine(const struct fidelity *f, struct strbuf *out)
 {
 	if (!f->known) /* not looked at: real machines */
@@ -163,6 +180,7 @@ static void print_as_text(const struct measurement *m)
 	print_both_ways(m, &out);
 	print_losses(m, &out);
 	findings_describe(&m->sample.spec, &m->sample.engine, wire_pps(m), &out);
+	print_placed(m, &out);
 	print_machine(&m->sample.fidelity, &out);
 	print_text(&out);
 }

@@ -15,6 +15,7 @@ struct measurement { /* one pair of ends, one run */
 	struct truth_predicted predicted;
 	struct err predicted_err; /* why there is no prediction */
 	struct run_sample sample;
+	bool placed; /* the user named CPUs, which won over what would have been chosen */
 };
 
 /* What measure_print() prints from now on; text until then. live: intervals were shown already. */

@@ -4,7 +4,10 @@
 # each way: predicted and counted are those of the way that the data took, through translation too.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=measure.inc
+. "$(dirname "$0")/measure.inc"
 need jq
+tolerance=0.02
 
 cat >"$work/ways.yaml" <<'END'
 version: 1
@@ -27,36 +30,37 @@ of() {
 }
 # A frame of 1,538 bytes on the wire for 1,448 of TCP's.
 up=18.83e6 down=47.07e6
-near() {
-	of "$1 | . > 0.97 and . < 1.003"
+# exact NAME ARGUMENT…: as predicted, or the machine was the limit. Sets output.
+exact() {
+	for _ in $tries; do
+		measured "${@:2}"
+		printf '%s\n' "$output" >"$work/exact.json"
+		[ "$status$(problem "$work/exact.json")" = 0 ] && break
+	done
+	check "$1" "$work/exact.json"
 }
 
 lab_up ways_of_data "$work/ways.yaml" || finish
 
-measured "$lab:a" b tcp_maerts
-is "tcp_maerts: predicted by the way back" "$status $(of ".predicted.goodput_bps / $down | fabs | . > 0.999 and . < 1.001")" "0 true"
-is "tcp_maerts: counted at the client's card" "$(of .counted.truths) $(near ".counted.goodput_bps / $down")" "agree true"
-measured "$lab:a" b tcp_stream
-is "tcp_stream: predicted and counted by the way there" \
-	"$(of .counted.truths) $(near ".counted.goodput_bps / $up")" "agree true"
+exact "tcp_maerts: counted at the client's card, as predicted" "$lab:a" b tcp_maerts
+is "tcp_maerts: predicted by the way back" "$(of ".predicted.goodput_bps / $down | . > 0.999 and . < 1.001")" true
+exact "tcp_stream: counted at the server's card, as predicted" "$lab:a" b tcp_stream
+is "tcp_stream: predicted by the way there" "$(of ".predicted.goodput_bps / $up | . > 0.999 and . < 1.001")" true
 
 # Full queues of both ways make round trips of 100 ms: TCP needs its time to fill the wide one.
-warmup=3s
+warmup=3s tolerance=0.03
 # Acknowledgements of 47 Mbit/s, 90 bytes on the wire for each second segment, take 7 % of 20.
-measured "$lab:a" b tcp_bidir
-warmup=500ms
-is "tcp_bidir: counted" "$status $(of .counted.truths)" "0 agree"
+exact "tcp_bidir: counted as predicted, there" "$lab:a" b tcp_bidir
 is "tcp_bidir: predicted with the other way's acknowledgements" \
 	"$(of ".predicted.low_bps / 1e6 | . > 17.3 and . < 17.6")" true
-is "tcp_bidir: what was counted is within" \
-	"$(of '.counted.goodput_bps >= .predicted.low_bps * 0.99 and .counted.goodput_bps <= .predicted.high_bps * 1.003')" true
-is "tcp_bidir: the other way is counted too" "$(of .back.counted.truths)" agree
-is "tcp_bidir: the other way is predicted too" \
-	"$(of '.back.counted.goodput_bps >= .back.predicted.low_bps * 0.97 and .back.counted.goodput_bps <= .back.predicted.high_bps * 1.003')" true
+jq '.back + {fidelity}' "$work/exact.json" >"$work/back.json"
+check "tcp_bidir: counted as predicted, back" "$work/back.json"
+is "tcp_bidir: the way back is as wide as it is" "$(of ".back.predicted.high_bps / $down | . > 0.999 and . < 1.001")" true
+warmup=500ms tolerance=0.02
 
-measured "$lab:a" b udp_maerts
-is "udp_maerts: counted, as many as 50 Mbit/s carry" \
-	"$status $(of .counted.truths) $(near ".counted.packets_pps / 4063.7")" "0 agree true"
+exact "udp_maerts: counted at the client's card, as predicted" "$lab:a" b udp_maerts
+is "udp_maerts: as many as 50 Mbit/s carry are predicted" \
+	"$(of '.predicted.packets_pps / 4063.7 | . > 0.999 and . < 1.001')" true
 is "udp_maerts: nothing unexplained" "$(of '.account.unexplained_packets')" 0
 measured "$lab:a" b udp_bidir --rate 10mbit
 is "udp_bidir: both ways counted" \
@@ -72,8 +76,18 @@ is "through translation: counted on the way back" "$status $(of .counted.truths)
 measured "$lab:client" 'eip(web)' udp_bidir --rate 10mbit
 is "through translation: both ways" "$status $(of .counted.truths) $(of .back.counted.truths)" "0 agree agree"
 
+# Many connections, new ones all the time, and a group: by the server's ports, and the group's address.
+for arguments in "tcp_rr --streams 300" "udp_rr --streams 40" tcp_crr udp_multicast udp_latency; do
+	# shellcheck disable=SC2086 # several words
+	measured "$lab:client" 'eip(web)' $arguments
+	is "$arguments: counted" "$status $(of .counted.truths) $(of '.counted.packets > 100')" "0 agree true"
+	is "$arguments: no rate is predicted" "$(of '.predicted.goodput_bps')" null
+done
+
 # A CPU that is named wins over what would have been chosen, and the other end stays beside it.
 measured "$lab:client" 'eip(web)' tcp_rr --client-cpu 0
 is "a CPU that was named" "$(of '[.engine.client.cpu, .engine.server.cpu] | join(" ")')" "0 0"
+run vpclab measure "$lab:client" 'eip(web)' tcp_rr --client-cpu 0 --duration 500ms
+has "a CPU that was named: said" "$output" "client on CPU 0, server on CPU 0: as asked"
 lab_down
 finish

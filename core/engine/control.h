@@ -31,6 +31,13 @@ struct control {
 #define CONTROL_BEAT_NS	   INT64_C(1000000000)
 #define CONTROL_SILENCE_NS INT64_C(4000000000)
 
+/* How long a worker with so many streams, or its driver, may be silent: where thousands of threads
+ * are runnable, the one that sends heartbeats waits for its turn. */
+static inline int64_t control_patience_ns(int streams)
+{
+	return CONTROL_SILENCE_NS + (streams > 100 ? streams * INT64_C(1000000) : 0);
+}
+
 void control_init(struct control *c, int in, int out);
 void control_done(struct control *c); /* frees memory, leaves the descriptors open */
 

@@ -29,12 +29,13 @@
 #define RUN_GRACE_NS  (10 * NSEC_PER_SEC)
 #define RUN_EXCUSE_NS (900 * NSEC_PER_MSEC) /* a busy machine tells the two ends far apart */
 #define RUN_STALL_NS                                                                               \
-	(5 * NSEC_PER_SEC)		 /* an open-ended transfer that moves nothing for so long  \
-					  */
-#define RUN_SILENT_NS (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
-#define RUN_GAPS      20		 /* … or this many times the mean gap */
-#define RUN_SLOWEST   1000000		 /* bit/s that an open-ended transfer is given time for */
-#define RUN_STACK     (256 << 10)
+	(5 * NSEC_PER_SEC) /* an open-ended transfer that moves nothing for so long                \
+			    */
+#define RUN_SILENT_NS	  (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
+#define RUN_RESET_ON_FORK 1		     /* SCHED_FLAG_RESET_ON_FORK, sched(7) */
+#define RUN_GAPS	  20		     /* … or this many times the mean gap */
+#define RUN_SLOWEST	  1000000 /* bit/s that an open-ended transfer is given time for */
+#define RUN_STACK	  (256 << 10)
 
 void run_fail(struct stream *s, int code, const char *what)
 {
@@ -69,6 +70,22 @@ static bool run_sends(const struct crew *c)
 	return false;
 }
 
+/* Sleeps until the start without waking up meanwhile, as thousands of threads may do; false: over.
+ */
+static bool run_await_start(const struct worker *w)
+{
+	for (;;) {
+		int64_t left = w->win.start_ns - clock_now_ns();
+		if (worker_over(w))
+			return false;
+		if (left <= 0)
+			return true;
+		struct pollfd fd = {.fd = w->over_fd, .events = POLLIN};
+		struct timespec ts = {left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+		ppoll(&fd, 1, &ts, NULL);
+	}
+}
+
 /* Whoever only receives is there before the start. */
 static void *run_thread(void *arg)
 {
@@ -77,7 +94,7 @@ static void *run_thread(void *arg)
 	int side = w->server ? 0 : 1;
 	c->tid = (int)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (!run_sends(c) || run_sleep(w, w->win.start_ns)) {
+	if (!run_sends(c) || run_await_start(w)) {
 		if (w->def->crew[side])
 			w->def->crew[side](c);
 		else
@@ -110,7 +127,7 @@ static int run_start(struct worker *w, struct err *err)
 }
 
 /*
- * Asks for short turns for this thread (EEVDF, Linux 6.12), now that it has made the others: where
+ * Asks for short turns for this thread (EEVDF, Linux 6.12), but not for those that it makes: where
  * hundreds of streams are runnable on its CPU, it would see the edges of the window long after they
  * have passed. Older kernels ignore it.
  */
@@ -122,7 +139,7 @@ static void run_short_turns(void)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} attr = {.size = sizeof(attr), .runtime = 100 * NSEC_PER_USEC};
+	} attr = {.size = sizeof(attr), .flags = RUN_RESET_ON_FORK, .runtime = 100 * NSEC_PER_USEC};
 	errno = 0;
 	attr.nice = getpriority(PRIO_PROCESS, 0);
 	if (!errno)
@@ -420,8 +437,8 @@ int run_streams(struct worker *w, struct err *err)
 	int r = run_prepare(w, err);
 	if (r)
 		return r;
-	r = run_start(w, err);
 	run_short_turns();
+	r = run_start(w, err);
 	if (!r)
 		r = run_watch(w, err);
 	run_over(w);

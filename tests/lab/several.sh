@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # several: several pairs of ends at the same time: two clients to one server, one client to two
 # servers, two pairs; each counted by itself, and the sum against the link that they share.
+# timeout: 240
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ways_of_data: from server to client, and both ways at once, over links that carry another rate
 # each way: predicted and counted are those of the way that the data took, through translation too.
+# timeout: 240
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=measure.inc

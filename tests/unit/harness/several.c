@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -141,6 +142,28 @@ static void test_none_starts_alone(void **state)
 		close(fds[i][0]);
 }
 
+/* A worker that a listener started may be of any version: it says which. */
+static void test_other_version(void **state)
+{
+	static const char ready[] = "{\"type\":\"ready\",\"program\":\"0.0.1\"}\n";
+	struct several_pair p = {.spec = {0}};
+	struct several_hooks hooks = {.stop_fd = -1};
+	struct err err = ERR_INIT;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(write(fds[1], ready, strlen(ready)), strlen(ready));
+	engine_spec_default(&p.spec, TEST_TCP_RR);
+	assert_int_equal(ip_parse("127.0.0.1", &p.server, &err), 0);
+	p.ends = (struct engine_ends){fds[0], fds[0], fds[0], fds[0]};
+	assert_int_equal(several_run(&p, 1, &hooks, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "is of vpclab 0.0.1, and this is vpclab"));
+	several_done(&p, 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void test_prediction(void **state)
 {
 	struct truth_predicted lone[2] = {
@@ -175,6 +198,7 @@ int main(void)
 	    cmocka_unit_test(test_transactions),
 	    cmocka_unit_test(test_failed_pair_is_left_out),
 	    cmocka_unit_test(test_none_starts_alone),
+	    cmocka_unit_test(test_other_version),
 	    cmocka_unit_test(test_prediction),
 	};
 

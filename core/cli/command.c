@@ -14,13 +14,14 @@
 extern const struct command cmd_doctor, cmd_validate, cmd_plan, cmd_graph, cmd_up, cmd_down, cmd_ls,
     cmd_inspect, cmd_exec, cmd_shell, cmd_check, cmd_path, cmd_measure, cmd_run, cmd_engine,
     cmd_help, cmd_version, cmd_man, cmd_completion, cmd_relay, cmd_profile, cmd_set, cmd_top,
-    cmd_fate, cmd_search, cmd_tool;
+    cmd_fate, cmd_search, cmd_tool, cmd_verify;
 
 const struct command *const command_table[] = {
-    &cmd_doctor, &cmd_validate, &cmd_plan, &cmd_graph,	    &cmd_profile, &cmd_up,   &cmd_down,
-    &cmd_ls,	 &cmd_inspect,	&cmd_exec, &cmd_shell,	    &cmd_check,	  &cmd_path, &cmd_top,
-    &cmd_fate,	 &cmd_set,	&cmd_run,  &cmd_measure,    &cmd_search,  &cmd_tool, &cmd_engine,
-    &cmd_help,	 &cmd_version,	&cmd_man,  &cmd_completion, &cmd_relay,	  NULL,
+    &cmd_doctor, &cmd_validate,	  &cmd_plan,	&cmd_graph,  &cmd_profile, &cmd_up,
+    &cmd_down,	 &cmd_ls,	  &cmd_inspect, &cmd_exec,   &cmd_shell,   &cmd_check,
+    &cmd_path,	 &cmd_top,	  &cmd_fate,	&cmd_set,    &cmd_run,	   &cmd_measure,
+    &cmd_search, &cmd_tool,	  &cmd_verify,	&cmd_engine, &cmd_help,	   &cmd_version,
+    &cmd_man,	 &cmd_completion, &cmd_relay,	NULL,
 };
 
 const struct command *command_find(const char *name)

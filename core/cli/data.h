@@ -9,6 +9,7 @@
 #define DATA_SCENARIOS	"scenarios"
 #define DATA_PROFILES	"topologies/profiles"
 #define DATA_TOOLS	"scenarios/tools"
+#define DATA_TRIALS	"scenarios/trials"
 
 /*
  * The path of what the user named: "-" and existing files are themselves, else NAME is a shipped

@@ -27,7 +27,8 @@
 
 #define READY_NS   (10 * NSEC_PER_SEC)
 #define LOOK_NS	   (10 * NSEC_PER_MSEC) /* between two looks at the table of sockets */
-#define END_NS	   (5 * NSEC_PER_SEC)	/* for a server that ends by itself, or is told to */
+#define TICK_NS	   (20 * NSEC_PER_MSEC)
+#define END_NS	   (5 * NSEC_PER_SEC) /* for a server that ends by itself, or is told to */
 #define GRACE_NS   (15 * NSEC_PER_SEC)
 #define OUTPUT_MAX ((off_t)64 << 20)
 #define TCP_LISTEN 0x0a /* state in /proc/net/tcp */
@@ -272,17 +273,27 @@ static int end_server(const struct tool_command *c, struct tool_process *p)
 	return -1;
 }
 
+static void kill_server(struct tool_process *p)
+{
+	if (p->running)
+		proc_kill(&p->proc, 0);
+	p->running = false;
+}
+
 static void run_client(const struct tool_run_spec *s, struct tool_process *p,
-		       struct tool_output *out)
+		       struct tool_process *server, struct tool_output *out)
 {
 	int64_t grace = s->grace_ns ? s->grace_ns : GRACE_NS;
-	int64_t begin = clock_now_ns(), deadline = begin + s->spec.duration_ns + grace;
+	int64_t begin = clock_now_ns(), deadline = begin + s->spec.duration_ns + grace, now;
 	struct err ignored = ERR_INIT;
 	int status = 0;
 
-	if (s->started)
-		s->started(s->arg, begin);
-	out->timed_out = proc_wait(&p->proc, deadline, &status, &ignored) != 0;
+	do {
+		now = clock_now_ns();
+		if (s->tick && s->tick(s->arg, now))
+			kill_server(server);
+		out->timed_out = proc_wait(&p->proc, now + TICK_NS, &status, &ignored) != 0;
+	} while (out->timed_out && now < deadline);
 	out->took_s = (double)(clock_now_ns() - begin) / 1e9;
 	if (out->timed_out)
 		proc_kill(&p->proc, 0);
@@ -379,7 +390,7 @@ int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err 
 	if (!r)
 		r = ask(s, &v, &client, err);
 	if (!r)
-		run_client(s, &client, out);
+		run_client(s, &client, &server, out);
 	if (client.running)
 		proc_kill(&client.proc, 0);
 	out->status[SERVER] = end_server(&s->test->server, &server);

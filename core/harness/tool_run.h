@@ -26,8 +26,9 @@ struct tool_run_spec {
 	bool no_server;		 /* trial: nobody answers */
 	int port;		 /* 0: TOOL_RUN_PORT */
 	int client_cpu, server_cpu; /* -1: free */
-	/* Called when the client has been started, with the time. NULL: nobody. */
-	void (*started)(void *arg, int64_t now_ns);
+	/* Called as soon as the client has been started and then every 20 ms while it runs, with
+	 * the time. True: kill the server now. NULL: nobody. */
+	bool (*tick)(void *arg, int64_t now_ns);
 	void *arg;
 };
 

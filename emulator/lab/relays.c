@@ -102,6 +102,23 @@ static int register_relay(const char *link, pid_t pid, struct err *err)
 	return file_write(path_of(path, link, ".json"), text, strlen(text), err);
 }
 
+pid_t relays_pid(const char *link)
+{
+	char path[RELAYS_PATH];
+	autofree char *text = NULL;
+	struct err ignored = ERR_INIT;
+	size_t len;
+	pid_t pid = 0;
+
+	if (!file_read(path_of(path, link, ".json"), &text, &len, &ignored)) {
+		json_t *j = json_loads(text, 0, NULL);
+
+		pid = (pid_t)json_integer_value(json_object_get(j, "pid"));
+		json_decref(j);
+	}
+	return pid;
+}
+
 static int await_ready(int fd, const char *link, struct err *err)
 {
 	struct failure f = {0};

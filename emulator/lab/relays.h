@@ -46,6 +46,9 @@ int relays_log(const char *link, struct strbuf *bytes, struct err *err);
  */
 int relays_check(const struct wire *w, struct strbuf *differences, size_t *n, struct err *err);
 
+/* Its process, in the lab's PID namespace; 0: none was started here. */
+pid_t relays_pid(const char *link);
+
 /* The supervisor has collected a child that it does not know: if it was a relay, the log says so.
  */
 void relays_collected(pid_t pid, int wait_status, const struct rundir *run);
@@ -59,6 +62,10 @@ int relays_read(const struct lab *lab, const struct wire *w, json_t **out, struc
 /* Its fate log as the bytes that fatelog_open() takes. Heap. */
 int relays_fates(const struct lab *lab, const char *link, char **bytes, size_t *len,
 		 struct err *err);
+
+/* Stops the relay of a link as it stands, or lets it go on: what is on its way, and what arrives
+ * meanwhile, waits. -ENOENT: the link has none. */
+int relays_freeze(const struct lab *lab, const char *link, bool stop, struct err *err);
 
 /*
  * Were the relays the limit between two relays_read()s? True when one has ended, when packets

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* relays_read: the relays of a lab, asked from outside. Called by cli and the harness. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,6 +91,35 @@ int relays_fates(const struct lab *lab, const char *link, char **bytes, size_t *
 		 struct err *err)
 {
 	return lab_call(lab, NULL, fates_inside, (void *)link, bytes, len, err);
+}
+
+struct freeze {
+	const char *link;
+	bool stop;
+};
+
+static int freeze_inside(void *arg, int out_fd, struct err *err)
+{
+	const struct freeze *f = arg;
+	pid_t pid = relays_pid(f->link);
+
+	(void)out_fd;
+	if (pid <= 0) {
+		err_input(err, "link %s has no relay", f->link);
+		return -ENOENT;
+	}
+	if (kill(pid, f->stop ? SIGSTOP : SIGCONT))
+		return err_sys(err, errno, "the relay of %s", f->link);
+	return 0;
+}
+
+int relays_freeze(const struct lab *lab, const char *link, bool stop, struct err *err)
+{
+	struct freeze f = {link, stop};
+	autofree char *nothing = NULL;
+	size_t len;
+
+	return lab_call(lab, NULL, freeze_inside, &f, &nothing, &len, err);
 }
 
 /* Counter `path` of one direction, after less before. */

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verify: tools on trial. Chooses tools and trials, runs them by core/harness/verify.c and prints
+ * what came of it. What a fault means is told by --explain.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/share.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/cli/command.h"
+#include "core/cli/data.h"
+#include "core/cli/interrupt.h"
+#include "core/cli/print.h"
+#include "core/cli/tool_open.h"
+#include "core/report/matrix.h"
+#include "core/report/progress.h"
+#include "core/report/text.h"
+
+struct verify_options {
+	struct option_list tools, trials;
+	const char *baseline, *explain, *format, *output;
+	int64_t jobs;
+	bool update, json, quiet, list;
+};
+
+struct verifier {
+	const struct verify_options *o;
+	struct arena arena;
+	VEC(struct verify_tool) tools;
+	VEC(struct adapter *) adapters;
+	VEC(struct trial *) trials;
+	struct progress bar;
+};
+
+/* ---- --explain ---- */
+
+static int explain(const char *name, struct err *err)
+{
+	autostr struct strbuf out = {0};
+	enum fault_kind kind;
+
+	if (str_eq(name, "all")) {
+		for (int k = FAULT_NONE + 1; k < FAULT_KINDS; k++)
+			strbuf_addf(&out, "%s: %s.\n", fault_name((enum fault_kind)k),
+				    fault_sentence((enum fault_kind)k));
+		print_text(&out);
+		return EXIT_PASS;
+	}
+	int r = fault_parse(name, &kind, err);
+	if (r)
+		return r;
+	strbuf_addf(&out, "%s: %s.\n\n%s\n", fault_name(kind), fault_sentence(kind),
+		    fault_explain(kind));
+	print_text(&out);
+	return EXIT_PASS;
+}
+
+/* ---- choosing ---- */
+
+static int add_tool(struct verifier *v, const char *name, struct err *err)
+{
+	struct adapter *a = NULL;
+	struct err missing = ERR_INIT;
+	char *path = NULL, *version = NULL;
+	int r = tool_open(name, &a, err);
+
+	if (r)
+		return r;
+	*VEC_ADD(&v->arena, &v->adapters) = a;
+	struct verify_tool *t = VEC_ADD(&v->arena, &v->tools);
+	t->adapter = a;
+	if (tool_run_find(a, &path, &version, &missing)) {
+		t->version = NULL;
+		t->missing = arena_strdup(&v->arena, missing.text);
+	} else {
+		t->version = arena_strdup(&v->arena, version);
+	}
+	free(path);
+	free(version);
+	return 0;
+}
+
+/* Those that were named, else all that are here. */
+static int choose_tools(struct verifier *v, struct err *err)
+{
+	struct share_names names;
+	int r = 0;
+
+	for (size_t i = 0; i < v->o->tools.n && !r; i++)
+		r = add_tool(v, v->o->tools.v[i], err);
+	if (r || v->o->tools.n)
+		return r;
+	share_names(DATA_TOOLS, &v->arena, &names);
+	for (size_t i = 0; i < names.list.n && !r; i++) {
+		if (str_eq(names.list.v[i], "skeleton"))
+			continue;
+		r = add_tool(v, names.list.v[i], err);
+		if (!r && !v->tools.v[v->tools.n - 1].version)
+			v->tools.n--;
+	}
+	return r;
+}
+
+/* A topology that a trial names is found as those of other commands are. */
+static int read_topology(struct verifier *v, struct trial *t, struct err *err)
+{
+	autofree char *path = NULL, *text = NULL;
+	size_t len;
+	int r = t->topology ? 0 : data_find(DATA_TOPOLOGIES, t->topology_name, &path, err);
+
+	if (!r && path)
+		r = file_read(path, &text, &len, err);
+	if (r)
+		return err_wrap(err, "%s", t->file);
+	if (path) {
+		t->topology_name = arena_strdup(&v->arena, path);
+		t->topology = arena_strdup(&v->arena, text);
+	}
+	return 0;
+}
+
+static int add_trial(struct verifier *v, const char *name, struct err *err)
+{
+	autofree char *path = NULL, *text = NULL;
+	autostr struct strbuf all = {0};
+	struct problems p;
+	size_t len;
+	int r = data_find(DATA_TRIALS, name, &path, err);
+
+	if (!r)
+		r = file_read(path, &text, &len, err);
+	if (r)
+		return r;
+	problems_init(&p);
+	struct trial *t = trial_parse(path, text, len, &p);
+	*VEC_ADD(&v->arena, &v->trials) = t;
+	problems_print(&p, &all);
+	if (problems_count(&p)) {
+		fputs(strbuf_text(&all), stderr);
+		r = EXIT_USAGE;
+	} else {
+		r = read_topology(v, t, err);
+	}
+	problems_done(&p);
+	return r;
+}
+
+static int add_trials(struct verifier *v, bool core, struct err *err)
+{
+	struct share_names names;
+	int r = 0;
+
+	share_names(DATA_TRIALS, &v->arena, &names);
+	for (size_t i = 0; i < names.list.n && !r; i++) {
+		r = add_trial(v, names.list.v[i], err);
+		if (!r && core && !v->trials.v[v->trials.n - 1]->core) {
+			trial_free(v->trials.v[v->trials.n - 1]);
+			v->trials.n--;
+		}
+	}
+	return r;
+}
+
+static int choose_trials(struct verifier *v, struct err *err)
+{
+	int r = 0;
+
+	if (!v->o->trials.n)
+		return add_trials(v, true, err);
+	for (size_t i = 0; i < v->o->trials.n && !r; i++) {
+		const char *name = v->o->trials.v[i];
+
+		if (str_eq(name, "core") || str_eq(name, "full"))
+			r = add_trials(v, str_eq(name, "core"), err);
+		else
+			r = add_trial(v, name, err);
+	}
+	return r;
+}
+
+static int list(const struct verifier *v)
+{
+	autostr struct strbuf out = {0};
+
+	VEC_FOREACH (t, &v->trials) {
+		text_pad(&out, (*t)->name, 24);
+		strbuf_addf(&out, "%s%s\n", (*t)->title ? (*t)->title : "",
+			    (*t)->core ? " (core)" : "");
+	}
+	print_text(&out);
+	return EXIT_PASS;
+}
+
+/* ---- running ---- */
+
+static void show(void *arg, const struct trial_result *r, size_t done, size_t n)
+{
+	struct verifier *v = arg;
+	const struct answer *worst;
+	autofree char *text = mem_printf("%s on %s: %s", r->trial, r->tool,
+					 judgement_name(trial_result_judgement(r, &worst)));
+	struct run_progress p = {.text = text, .done = (double)done / (double)n, .step = true};
+
+	progress_show(&v->bar, &p);
+}
+
+static int print(const struct verifier *v, const struct matrix *m, struct err *err)
+{
+	autostr struct strbuf out = {0};
+	const char *format = v->o->json ? "json" : v->o->format ? v->o->format : "text";
+
+	if (str_eq(format, "json")) {
+		json_t *j = matrix_json(m);
+
+		json_object_set_new(j, "schema_version", json_integer(1));
+		autofree char *text = json_dumps(j, JSON_INDENT(2));
+		json_decref(j);
+		strbuf_addf(&out, "%s\n", text);
+	} else if (str_eq(format, "junit")) {
+		matrix_junit(m, &out);
+	} else if (str_eq(format, "tap")) {
+		matrix_tap(m, &out);
+	} else {
+		matrix_text(m, &out);
+	}
+	if (v->o->output)
+		return file_write(v->o->output, strbuf_text(&out), out.len, err);
+	print_text(&out);
+	return 0;
+}
+
+static int finish(struct verifier *v, const struct verify_spec *spec,
+		  const struct trial_result *results, int64_t begin, struct err *err)
+{
+	struct matrix m = {.spec = spec,
+			   .results = results,
+			   .color = !v->o->output && text_color(STDOUT_FILENO),
+			   .took_s = (double)(clock_now_ns() - begin) / 1e9};
+	struct baseline *b = NULL;
+	struct verify_counts c;
+	size_t n = spec->n_tools * spec->n_trials;
+	int r = v->o->baseline && !v->o->update ? baseline_read(v->o->baseline, &b, err) : 0;
+
+	m.baseline = b;
+	if (!r)
+		r = print(v, &m, err);
+	if (!r && v->o->update)
+		r = baseline_write(v->o->baseline, results, n, err);
+	verify_count(results, n, b, &c);
+	if (!r)
+		r = v->o->update ? EXIT_PASS : verify_exit_status(&c);
+	baseline_free(b);
+	return r;
+}
+
+static int run_all(struct verifier *v, struct err *err)
+{
+	int64_t begin = clock_now_ns();
+	struct verify_spec spec = {.tools = v->tools.v,
+				   .n_tools = v->tools.n,
+				   .trials = (const struct trial *const *)v->trials.v,
+				   .n_trials = v->trials.n,
+				   .jobs = v->o->jobs > 0 ? (int)v->o->jobs : 1,
+				   .progress = v->o->quiet ? NULL : show,
+				   .arg = v};
+	size_t n = spec.n_tools * spec.n_trials;
+	autofree struct trial_result *results = mem_zalloc((n + 1) * sizeof(*results));
+
+	progress_init(&v->bar);
+	int r = verify_run(&spec, results, err);
+	progress_done(&v->bar);
+	if (!r)
+		r = finish(v, &spec, results, begin, err);
+	for (size_t i = 0; i < n; i++)
+		if (results[i].tool)
+			trial_result_done(&results[i]);
+	return r;
+}
+
+static int verify_command_run(const struct call *call, struct err *err)
+{
+	const struct verify_options *o = call->options;
+	struct verifier v = {.o = o};
+	struct interrupt i;
+
+	if (o->explain)
+		return explain(o->explain, err);
+	if (o->update && !o->baseline)
+		return err_input(err, "--update-baseline: which file? Name it by --baseline");
+	arena_init(&v.arena);
+	int r = choose_trials(&v, err);
+	if (!r && o->list)
+		r = list(&v);
+	else if (!r)
+		r = choose_tools(&v, err);
+	if (!r && !o->list && !v.tools.n)
+		r = err_input(err,
+			      "none of the tools that vpclab knows is here; see vpclab tool ls");
+	if (!r && !o->list) {
+		interrupt_begin(&i);
+		r = run_all(&v, err);
+		interrupt_end(&i);
+	}
+	VEC_FOREACH (a, &v.adapters)
+		adapter_free(*a);
+	VEC_FOREACH (t, &v.trials)
+		trial_free(*t);
+	arena_done(&v.arena);
+	return r;
+}
+
+#define AT(field) OPT_AT(struct verify_options, field)
+
+static const char *const formats[] = {"text", "json", "junit", "tap", NULL};
+
+static const struct option_def option_defs[] = {
+    {"tool", 't', OPT_LIST, "TOOL", "an adapter's name or file (all that are here)", AT(tools),
+     NULL, 0, 0},
+    {"trials", 'T', OPT_LIST, "WHICH", "core, full, or a trial's name or file (core)", AT(trials),
+     NULL, 0, 0},
+    {"list", 'l', OPT_FLAG, NULL, "list the trials and run nothing", AT(list), NULL, 0, 0},
+    {"jobs", 'j', OPT_INT, "N", "so many labs at the same time (1)", AT(jobs), NULL, 1, 64},
+    {"baseline", 'b', OPT_STRING, "FILE", "faults in it are known: only others are failures",
+     AT(baseline), NULL, 0, 0},
+    {"update-baseline", 0, OPT_FLAG, NULL, "write the faults that were found to it", AT(update),
+     NULL, 0, 0},
+    {"explain", 'e', OPT_STRING, "KIND", "how a kind of fault arises; all: list them", AT(explain),
+     NULL, 0, 0},
+    {"format", 'F', OPT_STRING, "FORMAT", "text, json, junit or tap", AT(format), formats, 0, 0},
+    {"output", 'o', OPT_STRING, "FILE", "write there instead of to standard output", AT(output),
+     NULL, 0, 0},
+    {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
+    OPT_JSON(struct verify_options, json),
+};
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .summary = "put measuring tools on trial",
+    .description = "Runs measuring tools over links and courses of events whose truth is known, "
+		   "compares what\n"
+		   "they say with what is true, and says where one is wrong, silent, hangs, "
+		   "crashes or claims\n"
+		   "success without a result, and by what kind of mistake. Tools are described by "
+		   "adapters, see\n"
+		   "vpclab tool; a trial is a file in scenarios/trials.\n"
+		   "\n"
+		   "    vpclab verify --tool iperf3 --tool ./mytool.yaml\n"
+		   "    vpclab verify --tool ./mytool.yaml --baseline known.txt --update-baseline\n"
+		   "    vpclab verify --tool ./mytool.yaml --baseline known.txt\n"
+		   "\n"
+		   "The status is 1 when there is a fault that the baseline does not have, 3 when "
+		   "nothing but\n"
+		   "inconclusive trials came of it.",
+    .options = option_defs,
+    .n_options = ARRAY_SIZE(option_defs),
+    .options_size = sizeof(struct verify_options),
+    .run = verify_command_run,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trial_run: the order of things in one trial. What counts as evidence is gathered in
+ * trial_evidence.c, what it means is judge.c's. Called by verify.c.
+ */
+#include "core/harness/trial_run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/base/str.h"
+#include "core/base/units.h"
+#include "core/harness/prove.h"
+#include "core/harness/rig.h"
+#include "core/harness/trial_evidence.h"
+#include "emulator/lab/relays.h"
+
+#define PROVE_NS (15 * NSEC_PER_SEC)
+#define STEP_NS	 (10 * NSEC_PER_SEC)
+#define READ_NS	 (100 * NSEC_PER_MSEC) /* between two readings of the counters */
+
+struct course { /* what happens while the tool runs */
+	const struct trial_run_spec *s;
+	const struct rig *rig;
+	struct trial_evidence *evidence;
+	int64_t began_ns, read_ns; /* the flow; the last reading */
+	size_t next;		   /* event */
+	int64_t thaw_ns, mend_ns;  /* 0: nothing to undo */
+	struct err err;
+};
+
+/* ---- events ---- */
+
+static int run_in(const struct rig *rig, const char *node, const char *const *argv, struct err *err)
+{
+	struct proc_spec spec = PROC_SPEC(argv);
+	struct proc p;
+	int status;
+
+	spec.in = PROC_NULL;
+	spec.out = PROC_NULL;
+	int r = lab_spawn(rig->lab, node, &spec, &p, err);
+	if (r)
+		return r;
+	r = proc_wait(&p, clock_now_ns() + STEP_NS, &status, err);
+	if (r)
+		proc_kill(&p, 0);
+	else if (proc_shell_status(status))
+		r = err_fail(err, EPROTO, "%s in %s ended with status %d", argv[0], node,
+			     proc_shell_status(status));
+	return r;
+}
+
+/* Everything through the router is lost, without a word to anybody (ip-route(8), blackhole). */
+static int cut(const struct course *c, bool mend, struct err *err)
+{
+	static const char *const to[] = {"10.8.0.1/32", "10.9.0.1/32", "fd08::1/128",
+					 "fd09::1/128"};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(to) && !r; i++) {
+		const char *argv[] = {"ip",	   strchr(to[i], ':') ? "-6" : "-4",
+				      "route",	   mend ? "del" : "add",
+				      "blackhole", to[i],
+				      NULL};
+
+		r = run_in(c->rig, "n", argv, err);
+	}
+	return r;
+}
+
+static int set_link(const struct course *c, const struct trial_event *e, struct err *err)
+{
+	autofree char *change =
+	    mem_printf("links.%d.%s", str_eq(c->s->trial->link, "n-server"), e->what);
+	const char *sets[] = {change};
+	autostr struct strbuf what = {0};
+
+	return lab_change(c->rig->lab, sets, 1, &what, err);
+}
+
+/* True: the server is to be killed. */
+static bool happen(struct course *c, const struct trial_event *e, int64_t now)
+{
+	int r = 0;
+
+	if (e->kind == EVENT_CUT) {
+		r = cut(c, false, &c->err);
+		c->mend_ns = e->for_ns ? now + e->for_ns : 0;
+	} else if (e->kind == EVENT_FREEZE) {
+		r = relays_freeze(c->rig->lab, c->s->trial->link, true, &c->err);
+		c->thaw_ns = now + e->for_ns;
+		trial_evidence_froze(c->evidence, (double)e->for_ns / 1e9);
+	} else if (e->kind == EVENT_SET) {
+		r = set_link(c, e, &c->err);
+	}
+	if (r)
+		c->next = c->s->trial->events.n; /* no more of them: the trial is spoilt */
+	return e->kind == EVENT_KILL_SERVER;
+}
+
+static void undo(struct course *c, int64_t now, bool all)
+{
+	if (c->thaw_ns && (all || now >= c->thaw_ns)) {
+		relays_freeze(c->rig->lab, c->s->trial->link, false, &c->err);
+		c->thaw_ns = 0;
+	}
+	if (c->mend_ns && now >= c->mend_ns) {
+		cut(c, true, &c->err);
+		c->mend_ns = 0;
+	}
+}
+
+/* Events are by the flow's own time: a tool may take seconds before it begins. */
+static bool tick(void *arg, int64_t now)
+{
+	struct course *c = arg;
+	struct err ignored = ERR_INIT;
+	const struct trial_event *e;
+	bool kill = false;
+
+	if (now - c->read_ns >= READ_NS || !c->began_ns) {
+		trial_evidence_read(c->evidence, &c->began_ns, &ignored);
+		c->read_ns = now;
+	}
+	undo(c, now, false);
+	while (c->began_ns && c->next < c->s->trial->events.n &&
+	       (e = &c->s->trial->events.v[c->next], now >= c->began_ns + e->at_ns)) {
+		c->next++;
+		kill = happen(c, e, now) || kill;
+	}
+	return kill;
+}
+
+/* ---- one run ---- */
+
+static int prepare(const struct trial_run_spec *s, const struct rig *rig, struct err *err)
+{
+	VEC_FOREACH (step, &s->trial->before) {
+		autofree const char **argv = mem_zalloc((step->argv.n + 1) * sizeof(*argv));
+
+		for (size_t i = 0; i < step->argv.n; i++)
+			argv[i] = step->argv.v[i];
+		int r = run_in(rig, step->node, argv, err);
+		if (r)
+			return err_wrap(err, "before the tool");
+	}
+	return 0;
+}
+
+/* A link that is not what it says proves nothing against a tool. */
+static int prove(const struct rig *rig, struct trial_result *out, struct err *err)
+{
+	struct prove_options o = {.quick = true, .limit_ns = PROVE_NS};
+	struct proofs proofs = {0};
+	int r = prove_lab(rig->lab, &rig->wire, &o, &proofs, err);
+
+	VEC_FOREACH (p, &proofs.list)
+		if (p->verdict == VERDICT_FAIL && !out->inconclusive)
+			out->inconclusive =
+			    arena_printf(&out->arena, "the link is not what it says: %s of %s, %s",
+					 p->what, p->link, p->direction);
+	proofs_done(&proofs);
+	return r;
+}
+
+static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
+		    const struct trial_ask *ask, struct trial_result *out, struct err *err)
+{
+	struct trial_evidence_at at = {.rig = rig, .trial = s->trial, .ask = ask};
+	struct course c = {.s = s, .rig = rig};
+	struct tool_run_spec run = {
+	    .lab = rig->lab,
+	    .wire = &rig->wire,
+	    .adapter = s->adapter,
+	    .test = out->test,
+	    .from = s->trial->from,
+	    .to = s->trial->to,
+	    .family = s->trial->family,
+	    .spec = ask->spec,
+	    .no_server = s->trial->no_server,
+	    .client_cpu = -1,
+	    .server_cpu = -1,
+	    .tick = tick,
+	    .arg = &c,
+	};
+	int r = trial_evidence_open(&at, &c.evidence, err);
+
+	if (r)
+		return r;
+	r = tool_run(&run, &out->output, err);
+	undo(&c, INT64_MAX, true);
+	if (!r && c.err.kind)
+		out->inconclusive =
+		    arena_printf(&out->arena, "an event did not happen: %s", c.err.text);
+	if (!r)
+		r = trial_evidence_close(c.evidence, &out->output, &out->evidence, err);
+	else
+		trial_evidence_drop(c.evidence);
+	if (!out->inconclusive && out->evidence.machine)
+		out->evidence.machine = arena_strdup(&out->arena, out->evidence.machine);
+	return r;
+}
+
+static void conclude(const struct trial_run_spec *s, struct trial_result *out)
+{
+	struct readings readings;
+	const struct answer *worst;
+
+	if (out->inconclusive && !out->evidence.machine)
+		out->evidence.machine = out->inconclusive;
+	readings_of(out->test, &out->output, &readings);
+	judge(s->trial, out->test, &out->output, &readings, &out->evidence, &out->judged);
+	readings_done(&readings);
+	trial_result_judgement(out, &worst);
+	if (worst && worst->kind != FAULT_NONE)
+		out->known =
+		    adapter_known(s->adapter, s->version, fault_name(worst->kind), s->trial->name);
+}
+
+/* The first of what the trial may ask that the tool has. */
+static const struct trial_ask *choose(const struct trial_run_spec *s, struct trial_result *out)
+{
+	VEC_FOREACH (ask, &s->trial->asks) {
+		out->test = adapter_test(s->adapter, ask->test);
+		if (out->test)
+			return ask;
+	}
+	out->skip = arena_printf(&out->arena, "%s has no test %s", s->adapter->name,
+				 s->trial->asks.n ? s->trial->asks.v[0].test : "");
+	return NULL;
+}
+
+static int run_all(const struct trial_run_spec *s, const struct trial_ask *ask, struct rig *rig,
+		   struct trial_result *out, struct err *err)
+{
+	int r = prove(rig, out, err);
+
+	if (!r)
+		r = prepare(s, rig, err);
+	for (int i = 0; i < s->trial->repeat && !r; i++) {
+		tool_run_done(&out->output);
+		r = ask_tool(s, rig, ask, out, err);
+		if (s->stop && *s->stop)
+			return err_fail(err, EINTR, "interrupted");
+	}
+	if (!r)
+		conclude(s, out);
+	return r;
+}
+
+/* Names of labs that may be there at the same time must differ. */
+static char *lab_name_of(const struct trial_run_spec *s)
+{
+	static _Atomic int number;
+
+	return mem_printf("trial-%d-%d", (int)getpid(), (int)++number + 0 * s->trial->repeat);
+}
+
+int trial_run(const struct trial_run_spec *s, struct trial_result *out, struct err *err)
+{
+	int64_t begin = clock_now_ns();
+	autofree char *name = lab_name_of(s);
+	struct rig_spec spec = {
+	    .name = name,
+	    .topology = {s->trial->topology_name, s->trial->topology, strlen(s->trial->topology)},
+	    .machine = s->machine};
+	const struct trial_ask *ask;
+	struct problems p;
+	struct rig rig = {0};
+	struct err down = ERR_INIT;
+
+	*out = (struct trial_result){0};
+	arena_init(&out->arena);
+	arena_init(&out->judged.arena);
+	out->tool = arena_strdup(&out->arena, s->adapter->name);
+	out->version = arena_strdup(&out->arena, s->version ? s->version : "");
+	out->trial = arena_strdup(&out->arena, s->trial->name);
+	ask = choose(s, out);
+	if (!ask)
+		return 0;
+	problems_init(&p);
+	int r = rig_open(&spec, &rig, &p, err);
+	if (problems_count(&p)) {
+		autostr struct strbuf all = {0};
+
+		problems_print(&p, &all);
+		err_input(err, "%s", strbuf_text(&all));
+	}
+	problems_done(&p);
+	if (!r)
+		r = run_all(s, ask, &rig, out, err);
+	if (rig_close(&rig, &down) && !r) {
+		*err = down;
+		r = -down.code;
+	}
+	out->took_s = (double)(clock_now_ns() - begin) / 1e9;
+	return r ? err_wrap(err, "%s on %s", s->trial->name, s->adapter->name) : 0;
+}
+
+void trial_result_done(struct trial_result *r)
+{
+	tool_run_done(&r->output);
+	judged_done(&r->judged);
+	arena_done(&r->arena);
+	*r = (struct trial_result){0};
+}
+
+enum judgement trial_result_judgement(const struct trial_result *r, const struct answer **worst)
+{
+	/* From what says most against the tool to what says least. */
+	static const enum judgement order[] = {JUDGED_CRASH,	  JUDGED_HANG,	JUDGED_LIE,
+					       JUDGED_WRONG_EXIT, JUDGED_OFF,	JUDGED_INCONCLUSIVE,
+					       JUDGED_TRUE,	  JUDGED_SILENT};
+
+	*worst = NULL;
+	if (r->skip)
+		return JUDGED_SKIP;
+	if (r->inconclusive && !r->judged.answers.n)
+		return JUDGED_INCONCLUSIVE;
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		VEC_FOREACH (a, &r->judged.answers)
+			if (a->judgement == order[i]) {
+				*worst = a;
+				return order[i];
+			}
+	return JUDGED_SILENT;
+}

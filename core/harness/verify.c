@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * verify: all tools on all trials. Trials that do not fill the machine run at the same time, as
+ * many as asked for, each in a lab of its own; those that would run one by one afterwards, so that
+ * none disturbs another. Called by `vpclab verify`.
+ */
+#include "core/harness/verify.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "core/base/mem.h"
+#include "core/base/str.h"
+
+struct verifying {
+	const struct verify_spec *s;
+	struct trial_result *results;
+	struct machine machine;
+	pthread_mutex_t lock;
+	size_t next, done; /* of the turn: place in the list; results that are there */
+	bool alone;	   /* the turn: those that run by themselves */
+};
+
+static volatile bool stopped;
+
+void verify_interrupt(void)
+{
+	stopped = true;
+}
+
+/* The next of this turn, or -1; under the lock. */
+static ssize_t take(struct verifying *v)
+{
+	size_t n = v->s->n_tools * v->s->n_trials;
+
+	while (v->next < n && !stopped) {
+		size_t i = v->next++;
+
+		if (v->s->trials[i % v->s->n_trials]->alone == v->alone)
+			return (ssize_t)i;
+	}
+	return -1;
+}
+
+static void skip(const struct verify_tool *tool, const struct trial *trial,
+		 struct trial_result *out)
+{
+	*out = (struct trial_result){0};
+	arena_init(&out->arena);
+	arena_init(&out->judged.arena);
+	out->tool = arena_strdup(&out->arena, tool->adapter->name);
+	out->version = "";
+	out->trial = arena_strdup(&out->arena, trial->name);
+	out->skip = arena_strdup(&out->arena, tool->missing);
+}
+
+static int run_one(struct verifying *v, size_t i, struct err *err)
+{
+	const struct verify_tool *tool = &v->s->tools[i / v->s->n_trials];
+	const struct trial_run_spec spec = {.trial = v->s->trials[i % v->s->n_trials],
+					    .adapter = tool->adapter,
+					    .version = tool->version,
+					    .machine = &v->machine,
+					    .keep = v->s->keep,
+					    .stop = &stopped};
+
+	if (!tool->version) {
+		skip(tool, spec.trial, &v->results[i]);
+		return 0;
+	}
+	return trial_run(&spec, &v->results[i], err);
+}
+
+static void *work(void *arg)
+{
+	struct verifying *v = arg;
+	ssize_t i;
+
+	pthread_mutex_lock(&v->lock);
+	while ((i = take(v)) >= 0) {
+		struct err err = ERR_INIT;
+
+		pthread_mutex_unlock(&v->lock);
+		int r = run_one(v, (size_t)i, &err);
+		pthread_mutex_lock(&v->lock);
+		v->done++;
+		if (r == -EINTR)
+			stopped = true;
+		else if (r) /* of this lab, not of the others: nothing that was found is lost */
+			v->results[i].inconclusive = arena_strdup(&v->results[i].arena, err.text);
+		if (v->s->progress)
+			v->s->progress(v->s->arg, &v->results[i], v->done,
+				       v->s->n_tools * v->s->n_trials);
+	}
+	pthread_mutex_unlock(&v->lock);
+	return NULL;
+}
+
+static void turn(struct verifying *v, bool alone)
+{
+	int jobs = alone || v->s->jobs < 1 ? 1 : v->s->jobs, made = 0;
+	autofree pthread_t *threads = mem_zalloc((size_t)jobs * sizeof(*threads));
+
+	v->alone = alone;
+	v->next = 0;
+	for (int i = 1; i < jobs; i++)
+		made += !pthread_create(&threads[made], NULL, work, v);
+	work(v);
+	for (int i = 0; i < made; i++)
+		pthread_join(threads[i], NULL);
+}
+
+int verify_run(const struct verify_spec *s, struct trial_result *results, struct err *err)
+{
+	struct verifying v = {.s = s, .results = results, .lock = PTHREAD_MUTEX_INITIALIZER};
+	int r = lab_measure_machine(&v.machine, err);
+
+	stopped = false;
+	for (size_t i = 0; i < s->n_tools * s->n_trials; i++)
+		results[i] = (struct trial_result){.skip = "not run"};
+	if (r)
+		return r;
+	turn(&v, false);
+	turn(&v, true);
+	return stopped ? err_fail(err, EINTR, "interrupted") : 0;
+}
+
+static void count_one(const struct trial_result *r, struct verify_counts *c)
+{
+	const struct answer *worst;
+
+	switch (trial_result_judgement(r, &worst)) {
+	case JUDGED_TRUE:
+		c->true_++;
+		break;
+	case JUDGED_OFF:
+		c->off++;
+		break;
+	case JUDGED_LIE:
+		c->lies++;
+		break;
+	case JUDGED_SILENT:
+		c->silent++;
+		break;
+	case JUDGED_HANG:
+		c->hangs++;
+		break;
+	case JUDGED_CRASH:
+		c->crashes++;
+		break;
+	case JUDGED_WRONG_EXIT:
+		c->wrong_exits++;
+		break;
+	case JUDGED_INCONCLUSIVE:
+		c->inconclusive++;
+		break;
+	case JUDGED_SKIP:
+		c->skipped++;
+		break;
+	}
+}
+
+void verify_count(const struct trial_result *results, size_t n, const struct baseline *b,
+		  struct verify_counts *out)
+{
+	*out = (struct verify_counts){0};
+	for (size_t i = 0; i < n; i++) {
+		count_one(&results[i], out);
+		VEC_FOREACH (a, &results[i].judged.answers)
+			out->fresh += !baseline_has(b, &results[i], a);
+	}
+}
+
+int verify_exit_status(const struct verify_counts *c)
+{
+	int told = c->true_ + c->off + c->lies + c->silent + c->hangs + c->crashes + c->wrong_exits;
+
+	return c->fresh ? 1 : !told && c->inconclusive ? 3 : 0;
+}

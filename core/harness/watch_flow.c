@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* watch_flow: two counters, read as a series. Called by trial_run.c; judges nothing. */
+#include "core/harness/watch_flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "core/base/mem.h"
+#include "core/base/units.h"
+
+#define SETTLE_NS (2 * NSEC_PER_SEC)
+#define STEP_NS	  (50 * NSEC_PER_MSEC)
+
+struct point {
+	struct count_at at;
+	bool installed;
+	int64_t first_ns, last_ns; /* of readings: the first with packets, the last with new ones */
+	struct count_value first, last, now;
+};
+
+struct watch_flow {
+	struct point point[2]; /* sent, arrived */
+};
+
+static void place(const struct wire *w, int dev, struct count_at *at)
+{
+	at->node = w->nodes.v[w->devs.v[dev].node].name;
+	at->dev = w->devs.v[dev].name;
+}
+
+/* Where what the sender's card puts out arrives first, and the receiver's card. */
+static int find_places(const struct watch_flow_at *at, struct watch_flow *w, struct err *err)
+{
+	const struct path *p = at->path;
+	int out = p->hops.n ? p->hops.v[0].dev_out : -1;
+	int in = p->hops.n ? p->hops.v[p->hops.n - 1].dev_in : -1;
+
+	if (out < 0 || in < 0 || at->wire->devs.v[out].peer < 0)
+		return err_fail(err, ENOTSUP, "the way has no two ends where it can be counted");
+	place(at->wire, at->wire->devs.v[out].peer, &w->point[0].at);
+	place(at->wire, in, &w->point[1].at);
+	w->point[0].at.lab = w->point[1].at.lab = at->lab;
+	return 0;
+}
+
+int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, struct err *err)
+{
+	const struct count_flow flow = {.protocol = at->protocol};
+	struct watch_flow *w = mem_zalloc(sizeof(*w));
+	int r = find_places(at, w, err);
+
+	for (int i = 0; i < 2 && !r; i++) {
+		r = count_install(&w->point[i].at, &flow, 1, err);
+		w->point[i].installed = !r;
+	}
+	if (r)
+		watch_flow_close(w);
+	else
+		*out = w;
+	return r;
+}
+
+static int read_point(struct point *p, struct err *err)
+{
+	struct count_value now;
+	struct count_dev dev;
+	int64_t at_ns;
+	int r = count_read(&p->at, &now, 1, &dev, &at_ns, err);
+
+	if (r)
+		return r;
+	if (now.packets > p->now.packets) {
+		if (!p->first_ns) {
+			p->first_ns = at_ns;
+			p->first = now;
+		}
+		p->last_ns = at_ns;
+		p->last = now;
+	}
+	p->now = now;
+	return 0;
+}
+
+int watch_flow_read(struct watch_flow *w, int64_t *began_ns, struct err *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < 2 && !r; i++)
+		r = read_point(&w->point[i], err);
+	*began_ns = w->point[0].first_ns;
+	return r;
+}
+
+int watch_flow_settle(struct watch_flow *w, struct err *err)
+{
+	int64_t deadline = clock_now_ns() + SETTLE_NS, began, before;
+	int r;
+
+	do {
+		before = w->point[1].now.packets;
+		clock_sleep_until_ns(clock_now_ns() + STEP_NS);
+		r = watch_flow_read(w, &began, err);
+	} while (!r && w->point[1].now.packets != before && clock_now_ns() < deadline);
+	return r;
+}
+
+static void found(const struct point *p, struct watch_flow_end *out)
+{
+	*out = (struct watch_flow_end){
+	    .packets = p->now.packets,
+	    .bytes = p->now.bytes,
+	    .active_ns = p->last_ns - p->first_ns,
+	    .active_packets = p->last.packets - p->first.packets,
+	    .active_bytes = p->last.bytes - p->first.bytes,
+	};
+}
+
+void watch_flow_found(const struct watch_flow *w, struct watch_flow_end *sent,
+		      struct watch_flow_end *arrived)
+{
+	found(&w->point[0], sent);
+	found(&w->point[1], arrived);
+}
+
+void watch_flow_close(struct watch_flow *w)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!w)
+		return;
+	for (int i = 0; i < 2; i++)
+		if (w->point[i].installed)
+			count_remove(&w->point[i].at, &ignored);
+	free(w);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* matrix: what came of tools on trial: trials down, tools across; and the same as JSON, JUnit, TAP. */
+#ifndef VPCLAB_REPORT_MATRIX_H
+#define VPCLAB_REPORT_MATRIX_H
+
+#include <jansson.h>
+
+#include "core/harness/verify.h"
+
+struct matrix {
+	const struct verify_spec *spec;
+	const struct trial_result *results;
+	const struct baseline *baseline; /* or NULL */
+	bool color;
+	double took_s;
+};
+
+void matrix_text(const struct matrix *m, struct strbuf *out);
+json_t *matrix_json(const struct matrix *m); /* gives a reference */
+void matrix_junit(const struct matrix *m, struct strbuf *out);
+void matrix_tap(const struct matrix *m, struct strbuf *out);
+
+#endif

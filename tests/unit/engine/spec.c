@@ -39,7 +39,7 @@ static void the_table_is_whole(void **state)
 		assert_int_equal(!def->prepare, !def->release);
 	}
 	assert_non_null(engines_at(TEST_THROUGHPUT));
-	assert_null(engines_at(TEST_THROUGHPUT + 1));
+	assert_null(engines_at(TEST_PATH_CHECK + 1));
 }
 
 static void names_and_aliases(void **state)
@@ -203,7 +203,7 @@ static void mistakes_name_the_key(void **state)
 	    {"{\"test\":\"udp_bw\",\"rate_pps\":5,\"rate_bps\":5}", "rate_pps: give rate_bps or"},
 	    {"{\"test\":\"udp_bw\",\"size\":11}", "size: a datagram of udp_stream has 12"},
 	    {"{\"test\":\"udp_bw\",\"size\":65508}", "size: "},
-	    {"{\"test\":\"udp_rr\",\"size\":0}", "size: a datagram has 1"},
+	    {"{\"test\":\"udp_rr\",\"size\":0}", "size: a request has at least 1"},
 	    {"{\"test\":\"udp_rr\",\"response_size\":65508}", "response_size: "},
 	    {"{\"test\":\"tcp_stream\",\"size\":0}", "size: a write of 0 bytes"},
 	    {"{\"test\":\"tcp_stream\",\"duration_ns\":3600000000000,\"interval_ns\":1000000}",

@@ -267,6 +267,19 @@ freeze_sockperf() {
 	wait $run
 	awk '/percentile 99.00/ { print $NF / 1e3 }' "$work/f.txt"
 }
+# The process that delays, below the lab's supervisor.
+relay_of() {
+	local pid up
+	for pid in /proc/[0-9]*; do
+		pid=${pid#/proc/}
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = vpclab-relay ] || continue
+		up=$pid
+		while [ "${up:-0}" -gt 1 ] && [ "$up" != "$1" ]; do
+			up=$(sed -n 's/^PPid:\t//p' "/proc/$up/status" 2>/dev/null)
+		done
+		[ "$up" != "$1" ] || echo "$pid"
+	done
+}
 still() {
 	sleep 2.5
 	kill -STOP "$relay"
@@ -284,7 +297,7 @@ freeze() {
 		  - {endpoints: ["a:eth1", "b:eth1"], via: relay, delay: 1ms}
 	END
 	"$vpclab" up "$work/lab.yaml" --name $lab >/dev/null
-	relay=$("$vpclab" inspect $lab --json | jq -r '[.. | objects | select(has("pid")) | .pid] | last')
+	relay=$(relay_of "$("$vpclab" ls --json | jq -r --arg lab $lab '.. | objects | select(.name? == $lab) | .pid')")
 	cpu=0
 	have sockperf && serve 1 sockperf server -p 11111 && listening udp 11111
 	title "99 % of round trips when the link stands still for 500 ms of 5 s (open loop, by the formula: 450 ms)" tool ms

@@ -11,20 +11,21 @@
 #include "core/harness/prove_rate.h"
 #include "core/harness/truth.h"
 
-#define QUICK_SHARE    0.005
-#define FULL_SHARE     0.003
-#define PACKETS_SHARE  0.005
-#define SUM_SHARE      0.01
-#define QUEUES_SHARE   0.05 /* what all queues together carry: hashes are uneven */
-#define BURST_MARGIN   1.2
-#define SUPER_PACKET   70000		      /* bytes: the least bucket in fast mode */
-#define PACKET_BURST   64		      /* packets: the least bucket of a cap of packets */
-#define POLICE_NS      (50.0 * NSEC_PER_MSEC) /* depth of a policer's bucket: emulator/shaper */
-#define POLICE_FRAMES  10
-#define OVER	       1.5 /* a limit must be so far from another one to be what holds */
-#define BURST_SHARE    0.3 /* of the credit is used to see the burst rate, at most … */
-#define BURST_MOST_NS  (300 * NSEC_PER_MSEC)
-#define CREDIT_MOST_NS (3 * NSEC_PER_SEC)
+#define QUICK_SHARE	0.005
+#define FULL_SHARE	0.003
+#define PACKETS_SHARE	0.005
+#define SUM_SHARE	0.01
+#define QUEUES_SHARE	0.05 /* what all queues together carry: hashes are uneven */
+#define BURST_MARGIN	1.2
+#define SUPER_PACKET	70000		       /* bytes: the least bucket in fast mode */
+#define PACKET_BURST	64		       /* packets: the least bucket of a cap of packets */
+#define POLICE_NS	(50.0 * NSEC_PER_MSEC) /* depth of a policer's bucket: emulator/shaper */
+#define POLICE_FRAMES	10
+#define POLICE_LEAST_NS 5e6 /* a policer's bucket, in time, that the prober's own bursts fit in */
+#define OVER		1.5 /* a limit must be so far from another one to be what holds */
+#define BURST_SHARE	0.3 /* of the credit is used to see the burst rate, at most … */
+#define BURST_MOST_NS	(300 * NSEC_PER_MSEC)
+#define CREDIT_MOST_NS	(3 * NSEC_PER_SEC)
 
 enum { MANY_FLOWS = 4096 };
 
@@ -208,6 +209,22 @@ static int prove_credit(struct prover *p, const struct way *way, struct err *err
 
 /* ---- packets ---- */
 
+/* The prober is woken every millisecond or so and then sends what is due at once. A policer drops
+ * what of that its bucket has no room for, and what passed would be the prober's evenness. */
+static bool too_short(const struct wire_pps *pps)
+{
+	return pps->police &&
+	       (double)wire_police_burst(pps) / (double)pps->pps * 1e9 < POLICE_LEAST_NS;
+}
+
+static void skip_short(struct prover *p, struct proof *proof, const struct wire_pps *pps)
+{
+	prove_skip(proof, p,
+		   "its burst, %lld packets, is over in %.3g ms: only an even flow could tell",
+		   (long long)wire_police_burst(pps),
+		   (double)wire_police_burst(pps) / (double)pps->pps * 1e3);
+}
+
 static int prove_packets(struct prover *p, const struct way *way, bool one_flow, struct err *err)
 {
 	const struct wire_shape *s = way->shape;
@@ -234,6 +251,10 @@ static int prove_packets(struct prover *p, const struct way *way, bool one_flow,
 	if (bps > 0 &&
 	    asked * (double)truth_charged(s->rate.basis, FRAMES_IP_LEAST, 0) * 8 * OVER > bps) {
 		prove_skip(proof, p, "the rate is reached before it");
+		return 0;
+	}
+	if (too_short(&s->pps)) {
+		skip_short(p, proof, &s->pps);
 		return 0;
 	}
 	return prove_limit(p, way, 1, &limit, proof, err);
@@ -323,6 +344,10 @@ static int prove_packets_sum(struct prover *p, const struct way ways[static 2], 
 	    limit.per_s * (double)truth_charged(s->rate.basis, FRAMES_IP_LEAST, 0) * 8 * OVER >
 		asked_of_many(s)) {
 		prove_skip(proof, p, "the rate is reached before it");
+		return 0;
+	}
+	if (too_short(&s->pps)) {
+		skip_short(p, proof, &s->pps);
 		return 0;
 	}
 	return prove_limit(p, ways, 2, &limit, proof, err);

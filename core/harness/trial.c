@@ -17,6 +17,7 @@
 #include "core/base/units.h"
 #include "core/base/yaml.h"
 #include "core/harness/tolerance.h"
+#include "emulator/model/topology.h"
 
 #define KEYS(...)                                                                                  \
 	(const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
@@ -97,6 +98,9 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 	strbuf_add(&out, "}\n");
 	ps->t->topology = arena_strdup(&ps->t->arena, strbuf_text(&out));
 	ps->t->topology_name = arena_printf(&ps->t->arena, "the link of %s", ps->t->file);
+	const struct topology_source made = {
+	    .main = {ps->t->topology_name, ps->t->topology, strlen(ps->t->topology)}};
+	topology_free(topology_parse(&made, ps->p));
 	ps->t->link = router ? "n-server" : "client-server";
 	ps->t->from = "client";
 	ps->t->to = "server";

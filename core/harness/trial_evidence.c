@@ -179,7 +179,9 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 	out->wire_packets_pps = out->counted_pps;
 	out->sent_packets = (double)sent.packets;
 	out->arrived_packets = (double)arrived.packets;
-	out->active_s = (double)arrived.active_ns / 1e9;
+	/* As long as all of it takes at that rate: its ends lie between two readings. */
+	if (out->counted_bps > 0)
+		out->active_s = payload(t, arrived.bytes, arrived.packets) * 8 / out->counted_bps;
 	if (arrived.packets)
 		out->payload_bytes =
 		    payload(t, arrived.bytes, arrived.packets) / (double)arrived.packets;

@@ -25,7 +25,7 @@
 
 #define PROVE_NS (15 * NSEC_PER_SEC)
 #define STEP_NS	 (10 * NSEC_PER_SEC)
-#define READ_NS	 (100 * NSEC_PER_MSEC) /* between two readings of the counters */
+#define READ_NS	 (50 * NSEC_PER_MSEC) /* between two readings of the counters */
 
 struct course { /* what happens while the tool runs */
 	const struct trial_run_spec *s;

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch_flow: two counters, read as a series. Called by trial_run.c; judges nothing. */
+/*
+ * watch_flow: two counters, read as a series. Called by trial_evidence.c; judges nothing.
+ *
+ * A rate is taken of the span in which the flow surely ran: the readings at both ends are left out,
+ * since between two of them the flow began or ended, and so is what tools exchange before and after
+ * the data, which is little.
+ */
 #include "core/harness/watch_flow.h"
 
 #include <errno.h>
@@ -11,15 +17,22 @@
 
 #define SETTLE_NS (2 * NSEC_PER_SEC)
 #define STEP_NS	  (50 * NSEC_PER_MSEC)
+#define IDLE	  0.25 /* of the mean rate: what is slower at an end is not the flow */
+
+struct sample {
+	int64_t at_ns;
+	struct count_value value;
+};
 
 struct point {
 	struct count_at at;
 	bool installed;
-	int64_t first_ns, last_ns; /* of readings: the first with packets, the last with new ones */
-	struct count_value first, last, now;
+	VEC(struct sample) samples; /* from the last without packets on */
+	struct count_value now;
 };
 
 struct watch_flow {
+	struct arena arena;
 	struct point point[2]; /* sent, arrived */
 };
 
@@ -48,8 +61,10 @@ int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, str
 {
 	const struct count_flow flow = {.protocol = at->protocol};
 	struct watch_flow *w = mem_zalloc(sizeof(*w));
-	int r = find_places(at, w, err);
+	int r;
 
+	arena_init(&w->arena);
+	r = find_places(at, w, err);
 	for (int i = 0; i < 2 && !r; i++) {
 		r = count_install(&w->point[i].at, &flow, 1, err);
 		w->point[i].installed = !r;
@@ -61,7 +76,7 @@ int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, str
 	return r;
 }
 
-static int read_point(struct point *p, struct err *err)
+static int read_point(struct watch_flow *w, struct point *p, struct err *err)
 {
 	struct count_value now;
 	struct count_dev dev;
@@ -70,14 +85,9 @@ static int read_point(struct point *p, struct err *err)
 
 	if (r)
 		return r;
-	if (now.packets > p->now.packets) {
-		if (!p->first_ns) {
-			p->first_ns = at_ns;
-			p->first = now;
-		}
-		p->last_ns = at_ns;
-		p->last = now;
-	}
+	if (!now.packets)
+		p->samples.n = 0;
+	*VEC_ADD(&w->arena, &p->samples) = (struct sample){at_ns, now};
 	p->now = now;
 	return 0;
 }
@@ -87,8 +97,8 @@ int watch_flow_read(struct watch_flow *w, int64_t *began_ns, struct err *err)
 	int r = 0;
 
 	for (int i = 0; i < 2 && !r; i++)
-		r = read_point(&w->point[i], err);
-	*began_ns = w->point[0].first_ns;
+		r = read_point(w, &w->point[i], err);
+	*began_ns = w->point[0].now.packets ? w->point[0].samples.v[0].at_ns : 0;
 	return r;
 }
 
@@ -105,15 +115,48 @@ int watch_flow_settle(struct watch_flow *w, struct err *err)
 	return r;
 }
 
+static double rate(const struct sample *a, const struct sample *b)
+{
+	return b->at_ns > a->at_ns
+		   ? (double)(b->value.bytes - a->value.bytes) / (double)(b->at_ns - a->at_ns)
+		   : 0;
+}
+
+/* Places of the first and the last sample between which the flow surely ran; the same: nowhere. */
+static void busy(const struct point *p, size_t *first, size_t *last)
+{
+	size_t a = 0, b = p->samples.n ? p->samples.n - 1 : 0;
+
+	while (b > a && p->samples.v[b - 1].value.packets == p->samples.v[b].value.packets)
+		b--;
+	double enough = IDLE * rate(&p->samples.v[a], &p->samples.v[b]);
+
+	while (a < b && rate(&p->samples.v[a], &p->samples.v[a + 1]) < enough)
+		a++;
+	while (b > a && rate(&p->samples.v[b - 1], &p->samples.v[b]) < enough)
+		b--;
+	if (b > a + 2) { /* it began after a, and ended before b */
+		a++;
+		b--;
+	}
+	*first = a;
+	*last = b;
+}
+
 static void found(const struct point *p, struct watch_flow_end *out)
 {
-	*out = (struct watch_flow_end){
-	    .packets = p->now.packets,
-	    .bytes = p->now.bytes,
-	    .active_ns = p->last_ns - p->first_ns,
-	    .active_packets = p->last.packets - p->first.packets,
-	    .active_bytes = p->last.bytes - p->first.bytes,
-	};
+	const struct sample *a, *b;
+	size_t first, last;
+
+	*out = (struct watch_flow_end){.packets = p->now.packets, .bytes = p->now.bytes};
+	if (!p->samples.n)
+		return;
+	busy(p, &first, &last);
+	a = &p->samples.v[first];
+	b = &p->samples.v[last];
+	out->active_ns = b->at_ns - a->at_ns;
+	out->active_packets = b->value.packets - a->value.packets;
+	out->active_bytes = b->value.bytes - a->value.bytes;
 }
 
 void watch_flow_found(const struct watch_flow *w, struct watch_flow_end *sent,
@@ -132,5 +175,6 @@ void watch_flow_close(struct watch_flow *w)
 	for (int i = 0; i < 2; i++)
 		if (w->point[i].installed)
 			count_remove(&w->point[i].at, &ignored);
+	arena_done(&w->arena);
 	free(w);
 }

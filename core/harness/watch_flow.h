@@ -21,8 +21,8 @@ struct watch_flow_at {
 
 struct watch_flow_end {		/* at one of the two devices */
 	int64_t packets, bytes; /* from the IP header on, all of the flow */
-	/* From the first reading that had packets to the last that had new ones, and what lay
-	 * between them: a rate without the ends of the flow. 0: it was too short to tell. */
+	/* The span in which it surely ran, without its ends, and what came in it: for a rate. 0: it
+	 * was too short to tell. */
 	int64_t active_ns, active_packets, active_bytes;
 };
 

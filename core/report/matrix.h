@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* matrix: what came of tools on trial: trials down, tools across; and the same as JSON, JUnit, TAP. */
+/* matrix: what came of tools on trial: trials down, tools across; and the same as JSON, JUnit, TAP.
+ */
 #ifndef VPCLAB_REPORT_MATRIX_H
 #define VPCLAB_REPORT_MATRIX_H
 

@@ -131,13 +131,18 @@ static int steer_peek(int fd)
 {
 	char byte, control[CMSG_SPACE(sizeof(struct in6_pktinfo)) + 64] __attribute__((aligned(8)));
 	struct iovec iov = {&byte, 1};
-	struct msghdr m = {.msg_iov = &iov,
+	struct sockaddr_storage from; /* a datagram has one, even an empty one; the end has none */
+	struct msghdr m = {.msg_name = &from,
+			   .msg_namelen = sizeof(from),
+			   .msg_iov = &iov,
 			   .msg_iovlen = 1,
 			   .msg_control = control,
 			   .msg_controllen = sizeof(control)};
 	ssize_t n = recvmsg(fd, &m, MSG_PEEK);
-	if (n <= 0)
-		return n < 0 && (errno == EINTR || errno == ECONNREFUSED) ? 0 : -1;
+	if (n < 0)
+		return errno == EINTR || errno == ECONNREFUSED ? 0 : -1;
+	if (!n && !m.msg_namelen)
+		return -1;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
 		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
 			struct in_pktinfo info;

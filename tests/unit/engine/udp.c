@@ -5,7 +5,12 @@
  */
 #include "tests/unit/engine/workers.h"
 
+#include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "core/engine/steer.h"
 
 static void measure(struct run *run)
 {
@@ -244,6 +249,28 @@ static void check_privileged(const char *io, const char *address)
 	worker_end(&run.server);
 }
 
+/* An empty datagram is one; only the end of the socket is none. */
+static void where_the_first_one_came_in(void **state)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char byte;
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &(socklen_t){sizeof(at)}), 0);
+	assert_int_equal(sendto(fd, "", 0, 0, (struct sockaddr *)&at, sizeof(at)), 0);
+	steer_ask(fd, AF_INET, true); /* what is queued by now does not say it */
+	assert_int_equal(sendto(fd, "", 0, 0, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(sendto(fd, "x", 1, 0, (struct sockaddr *)&at, sizeof(at)), 1);
+	assert_int_equal(steer_arrival(fd, AF_INET), if_nametoindex("lo"));
+	assert_int_equal(recv(fd, &byte, 1, 0), 0);
+	assert_int_equal(recv(fd, &byte, 1, 0), 1);
+	shutdown(fd, SHUT_RD);
+	assert_int_equal(steer_arrival(fd, AF_INET), 0);
+	close(fd);
+}
+
 static void steering(void **state)
 {
 	(void)state;
@@ -270,6 +297,7 @@ int main(void)
 	    cmocka_unit_test(gaps_are_measured),
 	    cmocka_unit_test(fragments_are_told),
 	    cmocka_unit_test(what_makes_no_sense_is_refused),
+	    cmocka_unit_test(where_the_first_one_came_in),
 	    cmocka_unit_test(steering),
 	    cmocka_unit_test(before_the_stack),
 	};

@@ -85,6 +85,8 @@ static const struct key keys[] = {
     {"unshaped", EVERY, VALUE_BOOL, OWN(unshaped), 0, 0},
     {"family", EVERY, VALUE_OTHER, 0, 0, 0},
     {"cpus", EVERY, VALUE_OTHER, 0, 0, 0},
+    {"client_cpu", EVERY, VALUE_INT, OWN(client_cpu), 0, 1023},
+    {"server_cpu", EVERY, VALUE_INT, OWN(server_cpu), 0, 1023},
     {"repeat", EVERY, VALUE_OTHER, 0, 0, 0},
     {"schedule", EVERY, VALUE_OTHER, 0, 0, 0}, /* scenario.c reads it */
 };
@@ -325,6 +327,7 @@ void measure_parse(const struct yaml_node *node, struct scenario_measure *m, str
 	size_t before = problems_count(p);
 
 	m->family = AF_INET;
+	m->client_cpu = m->server_cpu = -1;
 	if (!map) {
 		engine_spec_default(&m->spec, TEST_TCP_STREAM);
 		return;

@@ -115,7 +115,8 @@ static void specify(struct runner *run, const struct scenario_measure *m, int pa
 	    .tick = show,
 	    .arg = run,
 	};
-	attempt_place(m->cpus, &out->engine);
+	attempt_place_given(m->cpus, &(struct attempt_pins){m->client_cpu, m->server_cpu},
+			    &out->engine);
 	if (m->frame)
 		out->engine.size = attempt_frame_payload(m->frame, m->family);
 }

@@ -44,6 +44,7 @@ struct scenario_measure {
 	bool unshaped;		 /* on a twin of the lab without any rate */
 	int family;		 /* AF_INET or AF_INET6 */
 	enum scenario_cpus cpus;
+	int client_cpu, server_cpu; /* named by the user, they win over `cpus`; -1: not given */
 	struct scenario_repeat repeat;
 	struct scenario_schedule schedule; /* given: instead of the scenario's */
 };

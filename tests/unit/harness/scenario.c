@@ -45,7 +45,8 @@ static const char head[] = "version: 1\n"
 			   "measure:\n"
 			   "  throughput: {test: Throughput, file_size: 1MB}\n"
 			   "  rr: {test: TCP_RR, size: [64, 1024], duration: 2s, cpus: apart}\n"
-			   "  small: {test: udp_stream, frame: 64, unshaped: true, rate: 10kpps}\n";
+			   "  small: {test: udp_stream, frame: 64, unshaped: true, rate: 10kpps,\n"
+			   "    server_cpu: 1}\n";
 
 static void test_whole(void **state)
 {
@@ -66,6 +67,9 @@ static void test_whole(void **state)
 	assert_int_equal(s->measures.v[1].spec.response_size, 1024);
 	assert_int_equal(s->measures.v[1].spec.duration_ns, 2 * NSEC_PER_SEC);
 	assert_int_equal(s->measures.v[1].cpus, CPUS_APART);
+	assert_int_equal(s->measures.v[0].client_cpu, -1);
+	assert_int_equal(s->measures.v[2].client_cpu, -1);
+	assert_int_equal(s->measures.v[2].server_cpu, 1);
 	assert_true(s->measures.v[2].unshaped);
 	assert_int_equal(s->measures.v[2].frame, 64);
 	assert_int_equal(s->measures.v[2].spec.rate_pps, 10000);

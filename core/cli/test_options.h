@@ -79,7 +79,7 @@ struct test_options { /* negative, false or NULL: not given */
 	    TEST_OPTION("discard", 0, OPT_FLAG, NULL,                                              \
 			"tcp: the receiver takes the bytes without copying them", type, discard),  \
 	    TEST_OPTION("steady", 0, OPT_FLAG, NULL,                                               \
-			"the warm-up also lasts until the rate is steady", type, steady),          \
+			"leave out of the rates what is before they are steady", type, steady),    \
 	    TEST_OPTION("no-delay", 0, OPT_STRING, "WHICH", "TCP_NODELAY: on or off", type,        \
 			no_delay),                                                                 \
 	    TEST_OPTION("close", 0, OPT_STRING, "WHICH",                                           \

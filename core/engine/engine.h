@@ -124,8 +124,10 @@ struct engine_spec {
 	int64_t timeout_ns; /* rr and latency: an answer after it is late; 0 = the engine's own */
 	/* tcp_crr, tcp_cc: "rst" (default: the client resets, no TIME_WAIT) or "fin". */
 	char close[8];
-	int ports;	/* tcp_crr, tcp_cc: listening ports at the server; default 1 */
-	bool steady;	/* the warm-up also ends no sooner than the rate is steady */
+	int ports; /* tcp_crr, tcp_cc: listening ports at the server; default 1 */
+	/* Intervals at the window's begin that are before the rate was steady are left out of it,
+	 * afterwards: nothing runs longer. See engine_result.cut_s. */
+	bool steady;
 	char group[48]; /* udp_multicast: the group's address; "" = 239.1.1.1 or ff15::1 */
 	/* The client binds to this address; "" = the kernel chooses. Link-local: bind_device too.
 	 */

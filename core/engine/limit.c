@@ -54,42 +54,67 @@ static bool limit_full(double busy, double wait)
 	return busy + wait >= LIMIT_BUSY;
 }
 
+/* Share of what was asked for that was sent, of the way that was worse off; NAN where nothing was
+ * asked for. */
+static double limit_offered(const struct limit *l)
+{
+	const struct engine_result *r = l->out;
+	if (!(r->offered_pps > 0))
+		return NAN;
+	double there = r->sent_pps, back = r->back.sent_pps;
+	return (l->traits.way == WAY_BOTH ? fmin(there, back) : there) / r->offered_pps;
+}
+
+/* Of the window, that the senders of that way were in calls that send. */
+static double limit_sending(const struct limit *l)
+{
+	const json_t *there = l->out->detail, *back = json_object_get(there, "back");
+	return fmax(result_number(there, "in_send_calls"), result_number(back, "in_send_calls"));
+}
+
 /* What was asked for and could not be offered. */
 static bool limit_schedule(struct limit *l)
 {
 	const struct engine_result *r = l->out;
-	if (!(r->offered_pps > 0) || l->traits.transactions)
+	double share = limit_offered(l), sending = limit_sending(l);
+	if (l->traits.transactions || !(share < LIMIT_OFFERED))
 		return false;
-	double share = r->sent_pps / r->offered_pps;
-	if (share >= LIMIT_OFFERED)
-		return false;
-	if (limit_full(l->sender_busy, l->sender_wait) && !l->spec->spin)
-		return limit_is(
-		    l, "sender",
-		    "%.1f %% of what was asked for was offered, and the sender's thread "
-		    "was %.0f %% busy",
-		    share * 100, l->sender_busy * 100);
 	if (r->refused)
 		return limit_is(l, "sender",
 				"%.1f %% of what was asked for was offered; its own system refused "
 				"%lld sends",
 				share * 100, (long long)r->refused);
-	return limit_is(
-	    l, "schedule",
-	    "%.1f %% of what was asked for was offered: %lld places on the schedule were "
-	    "given up, for the sender woke up too late",
-	    share * 100, (long long)r->missed);
+	if ((limit_full(l->sender_busy, l->sender_wait) && !l->spec->spin) ||
+	    sending > LIMIT_SENDING)
+		return limit_is(l, "sender",
+				"%.1f %% of what was asked for was offered: the sender's thread "
+				"was %.0f %% busy, and in calls that send for %.0f %% of the time",
+				share * 100, l->sender_busy * 100, sending * 100);
+	return limit_is(l, "schedule",
+			"%.1f %% of what was asked for was offered: %lld places on the schedule "
+			"were given up, for the sender woke up too late",
+			share * 100, (long long)r->missed);
+}
+
+/* Then it matters to nobody how busy an end was. */
+static bool limit_kept(struct limit *l)
+{
+	if (!l->traits.datagram || !l->traits.stream || l->out->lost + l->out->back.lost > 0 ||
+	    !(limit_offered(l) >= LIMIT_OFFERED))
+		return false;
+	return limit_is(l, "schedule", "all that was asked for was offered, and all of it arrived");
 }
 
 static bool limit_socket(struct limit *l)
 {
 	const struct engine_result *r = l->out;
-	if (!r->lost_host || r->lost_host * 2 < r->lost)
+	int64_t lost = r->lost + r->back.lost, here = r->lost_host + r->back.lost_host;
+	if (!here || here * 2 < lost)
 		return false;
 	return limit_is(l, "receiver",
 			"the receiver's own socket dropped %lld of the %lld datagrams that are "
 			"missing; its thread was %.0f %% busy",
-			(long long)r->lost_host, (long long)r->lost, l->receiver_busy * 100);
+			(long long)here, (long long)lost, l->receiver_busy * 100);
 }
 
 static bool limit_windows(struct limit *l)
@@ -127,13 +152,15 @@ static bool limit_shared(const struct limit *l)
 
 static bool limit_threads(struct limit *l)
 {
-	bool sender = limit_full(l->sender_busy, l->sender_wait);
+	bool kept = limit_offered(l) >= LIMIT_OFFERED; /* then it was not the sender */
+	bool sender = !kept && limit_full(l->sender_busy, l->sender_wait);
 	bool receiver = limit_full(l->receiver_busy, l->receiver_wait);
 	bool more = sender && (!receiver || l->sender_busy >= l->receiver_busy);
 	if (l->spec->spin)
 		return false; /* always busy, whatever comes */
 	if (limit_shared(l))
-		return limit_is(l, l->sender_busy >= l->receiver_busy ? "sender" : "receiver",
+		return limit_is(l,
+				!kept && l->sender_busy >= l->receiver_busy ? "sender" : "receiver",
 				"both ends share CPU %d, which had no time left: the sender's "
 				"threads took %.0f %%, the receiver's %.0f %%",
 				l->out->client.cpu, l->sender_busy * 100, l->receiver_busy * 100);
@@ -170,18 +197,16 @@ static bool limit_path_tcp(struct limit *l)
 static bool limit_path_udp(struct limit *l)
 {
 	const struct engine_result *r = l->out;
-	int64_t path = r->lost - r->lost_host;
+	int64_t lost = r->lost + r->back.lost, here = r->lost_host + r->back.lost_host;
+	int64_t sent =
+	    l->sender->packets + result_integer(json_object_get(r->detail, "back"), "sent");
 	if (!l->traits.datagram || !l->traits.stream)
 		return false;
-	if (path > 0)
+	if (lost > here)
 		return limit_is(l, "link",
 				"%lld of %lld datagrams did not arrive, and the receiver's socket "
 				"dropped %lld of them",
-				(long long)r->lost, (long long)l->sender->packets,
-				(long long)r->lost_host);
-	if (r->offered_pps > 0)
-		return limit_is(l, "schedule",
-				"all that was asked for was offered, and all of it arrived");
+				(long long)lost, (long long)sent, (long long)here);
 	return false;
 }
 
@@ -225,8 +250,9 @@ void limit_find(const struct engine_spec *s, struct engine_result *out)
 	l.receiver_wait = fmax(0, fmin(l.receiver_wait, 1 - l.receiver_busy));
 	if (l.sender->window_ns <= 0)
 		return;
-	bool (*const rules[])(struct limit *) = {limit_schedule, limit_socket,	 limit_windows,
-						 limit_threads,	 limit_path_udp, limit_path_tcp};
+	bool (*const rules[])(struct limit *) = {limit_schedule, limit_kept,	limit_socket,
+						 limit_windows,	 limit_threads, limit_path_udp,
+						 limit_path_tcp};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (rules[i](&l))
 			return;

@@ -9,6 +9,7 @@
 	0.95 /* of the time, a thread was at work or waited for a CPU: it never slept              \
 	      */
 #define LIMIT_HELD    0.30  /* of the time with data to send, held by a window */
+#define LIMIT_SENDING 0.50  /* of the time, in calls that send: they are what it waits for */
 #define LIMIT_OFFERED 0.995 /* of what was asked for: the schedule was kept */
 #define LIMIT_QUEUED  1.5   /* times the least round trip: there is a queue on the way */
 

@@ -391,6 +391,13 @@ static json_t *result_dist_json(const struct engine_dist *d)
 	return j;
 }
 
+json_t *result_dist_of(const json_t *hist)
+{
+	struct engine_dist d;
+	result_dist_get(hist, &d);
+	return result_dist_json(&d);
+}
+
 static json_t *result_side_json(const struct engine_side *s)
 {
 	json_t *j = json_object();

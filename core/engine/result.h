@@ -21,6 +21,7 @@ int64_t result_integer(const json_t *j, const char *key);
 void result_dist(const struct hist *h, struct engine_dist *out);
 /* From a histogram in JSON; all zero and NAN where there is none. */
 void result_dist_get(const json_t *hist, struct engine_dist *out);
+json_t *result_dist_of(const json_t *hist); /* likewise, as results have it; gives a reference */
 
 /* The two "result" messages (borrowed) and the flows (taken) into *out. */
 void result_merge(const struct engine_spec *s, const json_t *client, const json_t *server,

@@ -126,23 +126,6 @@ static void tcp_crr_report(struct worker *w, json_t *result)
 		tcp_crr_report_client(w, result);
 }
 
-static json_t *tcp_crr_dist(const json_t *hist)
-{
-	struct engine_dist d;
-	result_dist_get(hist, &d);
-	json_t *j = json_object();
-	json_object_set_new(j, "count", json_integer(d.count));
-	json_object_set_new(j, "mean", result_real(d.mean));
-	json_object_set_new(j, "stddev", result_real(d.stddev));
-	json_object_set_new(j, "min", result_real(d.min));
-	json_object_set_new(j, "max", result_real(d.max));
-	json_object_set_new(j, "p50", result_real(d.p50));
-	json_object_set_new(j, "p90", result_real(d.p90));
-	json_object_set_new(j, "p99", result_real(d.p99));
-	json_object_set_new(j, "p999", result_real(d.p999));
-	return j;
-}
-
 /* Were the local ports what held the rate? */
 static void tcp_crr_limit(const struct engine_spec *s, const json_t *client,
 			  struct engine_result *out)
@@ -170,7 +153,7 @@ static void tcp_crr_merge(const struct engine_spec *s, const json_t *client, con
 				"threads", (json_int_t)result_integer(client, "n_threads"),
 				"server_threads", (json_int_t)result_integer(server, "n_threads"),
 				"spin", s->spin, "close", s->close, "server_ports", s->ports,
-				"connect_ns", tcp_crr_dist(json_object_get(client, "connect")));
+				"connect_ns", result_dist_of(json_object_get(client, "connect")));
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		json_object_set(out->detail, kept[i], json_object_get(client, kept[i]));
 	for (int k = 0; k < TCP_CRR_FAILURES; k++) {

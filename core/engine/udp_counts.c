@@ -31,8 +31,6 @@
 #include "core/engine/steer.h"
 #include "core/engine/udp.h"
 
-#define COUNTS_ENOUGH 0.995 /* of the target: less was not what was asked for */
-
 json_t *udp_counts_sent(struct worker *w)
 {
 	json_t *sent = json_array();
@@ -221,17 +219,6 @@ static struct udp_counts udp_counts_way(const json_t *sender, const json_t *rece
 	return c;
 }
 
-static json_t *udp_counts_dist(const json_t *hist)
-{
-	struct engine_dist d;
-	result_dist_get(hist, &d);
-	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count", (json_int_t)d.count,
-			 "mean", result_real(d.mean), "stddev", result_real(d.stddev), "min",
-			 result_real(d.min), "max", result_real(d.max), "p50", result_real(d.p50),
-			 "p90", result_real(d.p90), "p99", result_real(d.p99), "p999",
-			 result_real(d.p999));
-}
-
 static json_t *udp_counts_detail(const json_t *sender, const json_t *receiver,
 				 const struct udp_counts *c)
 {
@@ -242,6 +229,10 @@ static json_t *udp_counts_detail(const json_t *sender, const json_t *receiver,
 	json_object_set_new(j, "datagrams_a_message",
 			    result_real(messages > 0 ? all / messages : NAN));
 	json_object_set_new(j, "fragments", json_integer(fragments));
+	if (c->seconds > 0)
+		json_object_set_new(j, "in_send_calls",
+				    result_real(result_number(sender, "sending_ns") /
+						(c->seconds * 1e9 * c->senders)));
 	if (fragments > 1)
 		json_object_set_new(j, "packet_loss",
 				    result_real(1 - pow(1 - c->loss, 1 / (double)fragments)));
@@ -253,8 +244,8 @@ static json_t *udp_counts_detail(const json_t *sender, const json_t *receiver,
 	const json_t *error = json_object_get(sender, "gap_error");
 	if (!error)
 		return j;
-	json_object_set_new(j, "gap_ns", udp_counts_dist(json_object_get(sender, "gap")));
-	json_object_set_new(j, "gap_error_ns", udp_counts_dist(error));
+	json_object_set_new(j, "gap_ns", result_dist_of(json_object_get(sender, "gap")));
+	json_object_set_new(j, "gap_error_ns", result_dist_of(error));
 	json_object_set_new(
 	    j, "within_20us",
 	    result_real(result_number(sender, "near") / result_number(error, "count")));
@@ -279,30 +270,6 @@ static json_t *udp_counts_receivers(const json_t *sender, const json_t *receiver
 	return list;
 }
 
-static void udp_counts_limit(const json_t *sender, const struct udp_counts *c,
-			     struct engine_result *out)
-{
-	double busy = result_number(sender, "sending_ns") / (c->seconds * 1e9 * c->senders);
-	double share = out->offered_pps > 0 ? c->sent_pps / out->offered_pps : 1;
-	if (out->partial || c->seconds <= 0)
-		return;
-	if (share < COUNTS_ENOUGH) {
-		bool held = out->refused > 0 || busy > 0.5;
-		snprintf(out->limit, sizeof(out->limit), "%s", held ? "sender" : "schedule");
-		snprintf(out->limit_why, sizeof(out->limit_why),
-			 held ? "sent %.1f %% of the rate asked for: the sender's own system took "
-				"its time (%.0f %% of it in send calls) or refused (%lld)"
-			      : "sent %.1f %% of the rate asked for: the sender came too late for "
-				"the rest (%.0f %% of its time in send calls, %lld refused)",
-			 share * 100, busy * 100, (long long)out->refused);
-	} else if (c->lost_host * 2 > c->lost) {
-		snprintf(out->limit, sizeof(out->limit), "receiver");
-		snprintf(out->limit_why, sizeof(out->limit_why),
-			 "%lld of the %lld lost were dropped at the receiver's own socket",
-			 (long long)c->lost_host, (long long)c->lost);
-	}
-}
-
 static void udp_counts_back(const json_t *client, const json_t *server, struct engine_result *out)
 {
 	const json_t *sender = json_object_get(server, "back"),
@@ -323,8 +290,6 @@ static void udp_counts_back(const json_t *client, const json_t *server, struct e
 	json_object_set_new(detail, "missed", json_integer(result_integer(sender, "missed")));
 	json_object_set_new(detail, "refused", json_integer(result_integer(sender, "refused")));
 	json_object_set_new(out->detail, "back", detail);
-	if (!out->limit[0])
-		udp_counts_limit(sender, &c, out);
 }
 
 void udp_counts_merge(const struct engine_spec *s, const json_t *client, const json_t *server,
@@ -358,7 +323,6 @@ void udp_counts_merge(const struct engine_spec *s, const json_t *client, const j
 	if (s->test == TEST_UDP_MULTICAST)
 		json_object_set_new(out->detail, "receivers",
 				    udp_counts_receivers(sender, receiver, out->partial));
-	udp_counts_limit(sender, &c, out);
 	if (way == WAY_BOTH)
 		udp_counts_back(client, server, out);
 }

@@ -22,6 +22,7 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/engine/result.h"
 
 #define WORKER_FILES 16			/* descriptors besides the streams' */
 #define WORKER_EDGES (INT64_C(1) << 26) /* of all streams: 512 MiB of counts */

@@ -160,7 +160,4 @@ void run_fail(struct stream *s, int code, const char *what);
 /* Sleeps until then in slices, so that the end is noticed; false: over. */
 bool run_sleep(const struct worker *w, int64_t until_ns);
 
-/* result.c: what this worker found, as its "result" message. */
-json_t *result_of_worker(struct worker *w);
-
 #endif

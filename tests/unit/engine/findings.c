@@ -157,6 +157,19 @@ static void datagrams(void **state)
 	easy(TEST_UDP_STREAM, &s, &r);
 	r.offered_pps = r.sent_pps = 1000;
 	limit_is(&s, &r, "schedule", "all of it arrived");
+	r.limit[0] = '\0';
+	r.client.thread_cpu_s = 1; /* as busy as they may be: they did what was asked */
+	r.server.thread_cpu_s = 1;
+	limit_is(&s, &r, "schedule", "all of it arrived");
+	r.limit[0] = '\0';
+	r.sent_pps = 996;
+	r.client.packets = 1000;
+	r.lost = 10;
+	r.server.thread_cpu_s = 0.5;
+	limit_is(&s, &r, "link", "10 of 1000");
+	r.limit[0] = '\0';
+	r.server.thread_cpu_s = 0.97; /* less than the sender's, and yet */
+	limit_is(&s, &r, "receiver", "97 %");
 	easy(TEST_UDP_STREAM, &s, &r);
 	snprintf(r.limit, sizeof(r.limit), "sender"); /* the engine knew it already */
 	limit_is(&s, &r, "sender", "");

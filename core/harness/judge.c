@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * judge: one run of a tool against the evidence. A figure within its tolerance is true. One outside
- * is held against every way of going wrong that would give just this figure; the first that does
- * names the fault. Nothing is looked up by the tool's name. Called by trial_run.c; the unit test
- * feeds it lies of each kind.
+ * judge: one run of a tool against the evidence. A figure within its tolerance is true; judge_why.c
+ * names the fault of one outside. Nothing is looked up by the tool's name. Called by trial_run.c;
+ * the unit test feeds it lies of each kind.
  */
 #include "core/harness/judge.h"
 
@@ -13,8 +12,9 @@
 #include <stdio.h>
 
 #include "core/base/str.h"
+#include "core/harness/judge_why.h"
 
-#define NEAR	     0.04 /* two figures are "the same" for the purpose of naming a fault */
+#define SAME	     0.05 /* two of its figures, or one and the link's */
 #define SHELL_SIGNAL 128
 
 struct judging {
@@ -26,11 +26,6 @@ struct judging {
 	struct judged *out;
 	bool success; /* the tool claims it */
 };
-
-static bool near(double a, double b)
-{
-	return !isnan(a) && !isnan(b) && b != 0 && fabs(a / b - 1) <= NEAR;
-}
 
 const char *judgement_name(enum judgement j)
 {
@@ -79,13 +74,6 @@ static void say(struct judging *j, struct answer *a, const char *fmt, ...)
 
 /* ---- what is true ---- */
 
-static double counted_loss(const struct evidence *e)
-{
-	return e->sent_packets > 0
-		   ? 1 - (e->arrived_packets - fmax(e->duplicated, 0)) / e->sent_packets
-		   : NAN;
-}
-
 static double counted(const struct evidence *e, enum figure f)
 {
 	switch (f) {
@@ -94,9 +82,9 @@ static double counted(const struct evidence *e, enum figure f)
 	case FIGURE_PACKETS:
 		return e->counted_pps;
 	case FIGURE_LOSS:
-		return counted_loss(e);
+		return judge_counted_loss(e);
 	case FIGURE_LOST:
-		return counted_loss(e) * e->sent_packets;
+		return e->sent_packets - (e->arrived_packets - fmax(e->duplicated, 0));
 	case FIGURE_SENT:
 		return e->sent_packets;
 	case FIGURE_RECEIVED:
@@ -144,136 +132,6 @@ static double truth_of(const struct judging *j, const struct trial_question *q)
 	}
 }
 
-/* ---- why a figure is not true ---- */
-
-/* The factors by which units are mistaken for each other. */
-static bool unit_factor(double said, double truth)
-{
-	static const double factors[] = {8,	    1.024,	  1.048576, 1.073741824,
-					 8 * 1.024, 8 * 1.048576, 1000};
-
-	for (size_t i = 0; i < ARRAY_SIZE(factors); i++)
-		if (fabs(said / truth / factors[i] - 1) < 0.01 ||
-		    fabs(said / truth * factors[i] - 1) < 0.01)
-			return true;
-	return false;
-}
-
-/* A wrong side's rate must differ from the truth itself, or it explains nothing. */
-static bool explains(double cause, double said, double truth)
-{
-	return near(said, cause) && !near(truth, cause);
-}
-
-static enum fault_kind why_rate(const struct judging *j, double said, double truth)
-{
-	const struct evidence *e = j->e;
-	double bits = e->counted_bps * e->active_s, sent_bits = e->sent_bps * e->active_s;
-
-	if (e->fragments > 1.5 && said < truth)
-		return FAULT_FRAGMENT_LOSS;
-	if (explains(e->sent_bps, said, truth) ||
-	    (explains(e->asked_bps, said, truth) && said > truth))
-		return FAULT_WRONG_SIDE;
-	if (explains(bits / e->run_s, said, truth) || explains(bits / e->asked_s, said, truth) ||
-	    explains(sent_bits / e->asked_s, said, truth))
-		return FAULT_WRONG_WINDOW;
-	if (unit_factor(said, truth))
-		return FAULT_WRONG_UNIT;
-	if (e->asked_bps > 0 && !near(e->sent_bps, e->asked_bps) && near(said, e->sent_bps))
-		return FAULT_SILENT_FALLBACK;
-	if (said > truth)
-		return FAULT_WRONG_SIDE; /* more than came can only be what was sent */
-	return FAULT_OTHER;
-}
-
-static enum fault_kind why_packets(const struct judging *j, double said, double truth)
-{
-	const struct evidence *e = j->e;
-
-	if (near(said, e->messages_pps) && e->messages_pps > 1.5 * e->wire_packets_pps)
-		return FAULT_HIDDEN_COALESCING;
-	if (e->fragments > 1.5)
-		return FAULT_WRONG_PACKET_UNIT;
-	if (explains(e->sent_pps, said, truth) || said > truth)
-		return FAULT_WRONG_SIDE;
-	return FAULT_OTHER;
-}
-
-static enum fault_kind why_loss(const struct judging *j, double said, double truth)
-{
-	const struct evidence *e = j->e;
-	double link = counted_loss(e),
-	       host = e->sent_packets > 0 ? e->lost_host / e->sent_packets : 0;
-
-	if (said > 1 || said < 0)
-		return FAULT_WRONG_DENOMINATOR;
-	if (said < truth)
-		return e->duplicated > 0 && near(truth - said, e->duplicated / e->sent_packets)
-			   ? FAULT_HIDDEN_DUPLICATES
-			   : FAULT_HIDDEN_LOSS;
-	if (e->fragments > 1.5 && fabs(said - (1 - pow(1 - truth, e->fragments))) < 0.2 * said)
-		return FAULT_FRAGMENT_LOSS;
-	if (host > 0 && fabs(said - truth - host) < 0.1 * said + 1e-4)
-		return FAULT_HOST_LOSS;
-	if (fabs(said - link) < 0.1 * said + 1e-4)
-		return FAULT_BURSTS; /* it was lost, and would not have been of an even flow */
-	return FAULT_OTHER;
-}
-
-/* A count of lost packets is judged as the share that it is of those sent. */
-static enum fault_kind why_lost(const struct judging *j, double said, double truth)
-{
-	double sent = j->e->sent_packets;
-
-	return sent > 0 ? why_loss(j, fmin(said / sent, 1), truth / sent) : FAULT_OTHER;
-}
-
-static enum fault_kind why_time(const struct judging *j, double said, double truth)
-{
-	const struct evidence *e = j->e;
-	double lost = counted_loss(e);
-
-	if (e->frozen_s > 0 && said < truth)
-		return FAULT_COORDINATED_OMISSION;
-	if (lost > 0 && said > 3 * truth)
-		return FAULT_STOPPED_AT_LOSS;
-	/* The host's own time comes on top, so half of the round trip is at least half of the
-	 * truth. */
-	if (said >= 0.48 * truth && said < 0.8 * truth)
-		return FAULT_HALF_ROUND_TRIP;
-	if (unit_factor(said, truth))
-		return FAULT_WRONG_UNIT;
-	return FAULT_OTHER;
-}
-
-static enum fault_kind why(const struct judging *j, enum figure f, double said, double truth)
-{
-	switch (f) {
-	case FIGURE_GOODPUT:
-		return why_rate(j, said, truth);
-	case FIGURE_PACKETS:
-		return why_packets(j, said, truth);
-	case FIGURE_LOSS:
-		return why_loss(j, said, truth);
-	case FIGURE_LOST:
-		return why_lost(j, said, truth);
-	case FIGURE_DUPLICATED:
-		return said < truth ? FAULT_HIDDEN_DUPLICATES : FAULT_OTHER;
-	case FIGURE_REORDERED:
-		return said < truth ? FAULT_HIDDEN_REORDERING : FAULT_OTHER;
-	case FIGURE_TRANSACTIONS:
-	case FIGURE_CONNECTIONS:
-		return counted_loss(j->e) > 0 && said < truth / 2 ? FAULT_STOPPED_AT_LOSS
-								  : FAULT_OTHER;
-	case FIGURE_RECEIVED:
-	case FIGURE_SENT:
-		return j->e->fragments > 1.5 ? FAULT_WRONG_PACKET_UNIT : FAULT_OTHER;
-	default:
-		return figure_dimension(f) == DIM_TIME ? why_time(j, said, truth) : FAULT_OTHER;
-	}
-}
-
 /* ---- questions ---- */
 
 static void weigh(struct judging *j, const struct trial_question *q, const struct reading *reading)
@@ -306,7 +164,7 @@ static void weigh(struct judging *j, const struct trial_question *q, const struc
 		say(j, a, "says %s; true is %s", said_text, truth_text);
 		return;
 	}
-	a->kind = why(j, q->figure, said, truth);
+	a->kind = judge_why(j->e, q->figure, said, truth);
 	a->judgement = j->e->machine	  ? JUDGED_INCONCLUSIVE
 		       : j->r->warnings.n ? JUDGED_OFF
 					  : JUDGED_LIE;
@@ -368,7 +226,8 @@ static void judge_end(struct judging *j)
 		say(j, a, "asked for %.3g s, was still there after %.3g s and was killed",
 		    j->e->asked_s, j->o->took_s);
 	} else if (j->o->took_s > limit + j->test->start_s) {
-		a = answer(j, "end", JUDGED_HANG, FAULT_LATE_END);
+		a = answer(j, "end", j->e->machine ? JUDGED_INCONCLUSIVE : JUDGED_HANG,
+			   FAULT_LATE_END);
 		say(j, a, "asked for %.3g s, took %.3g s", j->e->asked_s, j->o->took_s);
 	}
 }
@@ -385,33 +244,158 @@ static void judge_exit(struct judging *j)
 		say(j, a, "status %d", j->o->status[0]);
 		return;
 	}
-	a = answer(j, "exit", JUDGED_WRONG_EXIT, FAULT_WRONG_EXIT);
+	/* Where an event did not happen, or nothing could come through, it may be right. */
+	a = answer(j, "exit", j->e->machine ? JUDGED_INCONCLUSIVE : JUDGED_WRONG_EXIT,
+		   FAULT_WRONG_EXIT);
 	say(j, a,
 	    wanted ? "status %d although there was nothing wrong"
 		   : "status %d although there can be no result",
 	    j->o->status[0]);
 }
 
-/* What holds for every tool, test and link. */
-static void judge_invariants(struct judging *j)
+/* ---- what holds for every tool, test and link ---- */
+
+static struct answer *accuse(struct judging *j, const char *about, enum fault_kind kind)
 {
-	const struct reading *loss = readings_headline(j->r, FIGURE_LOSS);
-	const struct reading *lost = readings_headline(j->r, FIGURE_LOST);
-	const struct reading *sent = readings_headline(j->r, FIGURE_SENT);
+	return answer(j, about, JUDGED_LIE, kind);
+}
+
+static double found(const struct judging *j, enum figure f)
+{
+	const struct reading *r = readings_headline(j->r, f);
+
+	return r && r->found ? r->value : NAN;
+}
+
+static void loss_is_a_share(struct judging *j)
+{
+	double loss = found(j, FIGURE_LOSS), lost = found(j, FIGURE_LOST);
+	double sent = found(j, FIGURE_SENT), received = found(j, FIGURE_RECEIVED);
 	struct answer *a;
 
-	if (j->r->json_broken && j->success)
-		answer(j, "output", JUDGED_LIE, FAULT_BROKEN_OUTPUT);
-	if (loss && loss->found && (loss->value < 0 || loss->value > 1)) {
-		a = answer(j, "loss within 0 and 100 %", JUDGED_LIE, FAULT_WRONG_DENOMINATOR);
-		a->said = loss->value;
-		say(j, a, "says that %.4g %% were lost", loss->value * 100);
+	if (loss < 0 || loss > 1) {
+		a = accuse(j, "loss within 0 and 100 %", FAULT_WRONG_DENOMINATOR);
+		a->said = loss;
+		say(j, a, "says that %.4g %% were lost", loss * 100);
 	}
-	if (loss && lost && sent && loss->found && lost->found && sent->found && sent->value > 0 &&
-	    fabs(lost->value / sent->value - loss->value) > 0.01 + 1 / sent->value) {
-		a = answer(j, "loss and lost agree", JUDGED_LIE, FAULT_DISAGREES);
-		say(j, a, "says %.4g %% lost, and %.10g of %.10g", loss->value * 100, lost->value,
-		    sent->value);
+	if (sent > 0 && fabs(lost / sent - loss) > 0.01 + 1 / sent) {
+		a = accuse(j, "loss and lost agree", FAULT_DISAGREES);
+		say(j, a, "says %.4g %% lost, and %.10g of %.10g", loss * 100, lost, sent);
+	}
+	/* Copies may be among those received: at most as many as there were. */
+	if (sent - lost - received > 1 + 0.01 * sent ||
+	    received - (sent - lost) > 1 + 0.01 * sent + fmax(j->e->duplicated, 0)) {
+		a = accuse(j, "sent is received and lost", FAULT_DISAGREES);
+		say(j, a, "says %.10g sent, %.10g received and %.10g lost", sent, received, lost);
+	}
+}
+
+/*
+ * A total is the sum of its intervals, and a rate lies between the least and the greatest of them
+ * however long each was. One that is not told of the same side is another thing.
+ */
+static void series_make_total(struct judging *j, const struct reading *series)
+{
+	enum figure f = series->read->figure;
+	bool rate = figure_dimension(f) == DIM_RATE || figure_dimension(f) == DIM_EACH_SECOND;
+	double least = INFINITY, most = -INFINITY, sum = 0;
+	char total_text[64], least_text[64], most_text[64];
+
+	VEC_FOREACH (v, &series->series) {
+		least = fmin(least, *v);
+		most = fmax(most, *v);
+		sum += *v;
+	}
+	if (figure_dimension(f) == DIM_NUMBER)
+		least = most = sum;
+	else if (!rate)
+		return;
+	VEC_FOREACH (total, &j->r->list) {
+		if (total->read->figure != f || total->read->side != series->read->side ||
+		    total->read->series || !total->found)
+			continue;
+		if (total->value >= least - SAME * fabs(least) &&
+		    total->value <= most + SAME * fabs(most))
+			continue;
+		figure_format(f, total->value, total_text, sizeof(total_text));
+		figure_format(f, least, least_text, sizeof(least_text));
+		figure_format(f, most, most_text, sizeof(most_text));
+		struct answer *a = accuse(j, "intervals make the total", FAULT_DISAGREES);
+		a->said = total->value;
+		if (rate)
+			say(j, a, "says %s %s of all, and from %s to %s of the intervals",
+			    figure_name(f), total_text, least_text, most_text);
+		else
+			say(j, a, "says %s %s of all, and %s of the intervals together",
+			    figure_name(f), total_text, least_text);
+	}
+}
+
+static bool by_client(const struct reading *r)
+{
+	return r->read->from == FROM_CLIENT_OUT || r->read->from == FROM_CLIENT_ERR;
+}
+
+static void ends_agree(struct judging *j, const struct reading *client,
+		       const struct reading *server)
+{
+	enum figure f = client->read->figure;
+	char client_text[64], server_text[64];
+	double share, abs;
+
+	trial_tolerance(f, &share, &abs);
+	if (fabs(client->value - server->value) <=
+	    fmax(fmax(share, SAME) * fabs(server->value), fmax(abs, 0.01)))
+		return;
+	figure_format(f, client->value, client_text, sizeof(client_text));
+	figure_format(f, server->value, server_text, sizeof(server_text));
+	struct answer *a = accuse(j, "client and server agree", FAULT_DISAGREES);
+	a->said = client->value;
+	say(j, a, "its client says %s %s, its server %s of the same side", figure_name(f),
+	    client_text, server_text);
+}
+
+/* Only the trial's own question may say more exactly what is true. */
+static void within_capacity(struct judging *j)
+{
+	const struct evidence *e = j->e;
+	double said = found(j, FIGURE_GOODPUT), most = e->predicted_bps;
+	char said_text[64], most_text[64];
+
+	VEC_FOREACH (q, &j->t->questions)
+		if (q->figure == FIGURE_GOODPUT)
+			return;
+	/* What is asked for at less than the link carries is no capacity; and where the counters
+	 * saw more, a burst passed at once, or an event changed the link. */
+	if (!(most > 0) || (e->asked_bps > 0 && e->asked_bps < 1.01 * most) ||
+	    !(e->counted_bps <= (1 + SAME) * most) || !(said > (1 + SAME) * most))
+		return;
+	figure_format(FIGURE_GOODPUT, said, said_text, sizeof(said_text));
+	figure_format(FIGURE_GOODPUT, most, most_text, sizeof(most_text));
+	struct answer *a = accuse(j, "delivered within capacity",
+				  judge_why(e, FIGURE_GOODPUT, said, e->counted_bps));
+	a->said = said;
+	a->truth = most;
+	if (e->machine)
+		a->judgement = JUDGED_INCONCLUSIVE;
+	say(j, a, "says goodput %s, and the link carries %s", said_text, most_text);
+}
+
+static void judge_invariants(struct judging *j)
+{
+	if (j->r->json_broken && j->success)
+		accuse(j, "output", FAULT_BROKEN_OUTPUT);
+	loss_is_a_share(j);
+	within_capacity(j);
+	VEC_FOREACH (r, &j->r->list) {
+		if (r->series.n)
+			series_make_total(j, r);
+		VEC_FOREACH (other, &j->r->list)
+			if (r->found && other->found && by_client(r) && !by_client(other) &&
+			    !r->read->series && !other->read->series &&
+			    r->read->figure == other->read->figure &&
+			    r->read->side == other->read->side && r->read->side != SIDE_CLAIMED)
+				ends_agree(j, r, other);
 	}
 }
 

@@ -18,13 +18,14 @@
 #include "core/cli/interrupt.h"
 #include "core/cli/print.h"
 #include "core/cli/tool_open.h"
+#include "core/harness/attempt.h"
 #include "core/report/matrix.h"
 #include "core/report/progress.h"
 #include "core/report/text.h"
 
 struct verify_options {
 	struct option_list tools, trials;
-	const char *baseline, *explain, *format, *output;
+	const char *baseline, *explain, *format, *output, *keep;
 	int64_t jobs;
 	bool update, json, quiet, list;
 };
@@ -238,9 +239,11 @@ static int print(const struct verifier *v, const struct matrix *m, struct err *e
 static int finish(struct verifier *v, const struct verify_spec *spec,
 		  const struct trial_result *results, int64_t begin, struct err *err)
 {
+	bool interrupted = attempt_interrupted();
 	struct matrix m = {.spec = spec,
 			   .results = results,
 			   .color = !v->o->output && text_color(STDOUT_FILENO),
+			   .interrupted = interrupted,
 			   .took_s = (double)(clock_now_ns() - begin) / 1e9};
 	struct baseline *b = NULL;
 	struct verify_counts c;
@@ -250,11 +253,17 @@ static int finish(struct verifier *v, const struct verify_spec *spec,
 	m.baseline = b;
 	if (!r)
 		r = print(v, &m, err);
-	if (!r && v->o->update)
+	if (!r && v->o->keep)
+		r = matrix_keep(&m, v->o->keep, err);
+	if (!r && v->o->update && interrupted)
+		r = err_fail(err, EINTR, "interrupted: %s is as it was", v->o->baseline);
+	else if (!r && v->o->update)
 		r = baseline_write(v->o->baseline, results, n, err);
 	verify_count(results, n, b, &c);
 	if (!r)
 		r = v->o->update ? EXIT_PASS : verify_exit_status(&c);
+	if (r == EXIT_PASS && interrupted)
+		r = EXIT_INCONCLUSIVE;
 	baseline_free(b);
 	return r;
 }
@@ -275,6 +284,10 @@ static int run_all(struct verifier *v, struct err *err)
 	progress_init(&v->bar);
 	int r = verify_run(&spec, results, err);
 	progress_done(&v->bar);
+	if (r == -EINTR) {
+		*err = ERR_INIT; /* what is there is told */
+		r = 0;
+	}
 	if (!r)
 		r = finish(v, &spec, results, begin, err);
 	for (size_t i = 0; i < n; i++)
@@ -336,6 +349,8 @@ static const struct option_def option_defs[] = {
     {"output", 'o', OPT_STRING, "FILE", "write there instead of to standard output", AT(output),
      NULL, 0, 0},
     {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
+    {"keep", 'k', OPT_STRING, "FOLDER", "keep what faulty tools printed, and the evidence, there",
+     AT(keep), NULL, 0, 0},
     OPT_JSON(struct verify_options, json),
 };
 
@@ -356,7 +371,9 @@ const struct command cmd_verify = {
 		   "\n"
 		   "The status is 1 when there is a fault that the baseline does not have, 3 when "
 		   "nothing but\n"
-		   "inconclusive trials came of it.",
+		   "inconclusive trials came of it or it was interrupted, 2 when a tool's or a "
+		   "trial's file is wrong.\n"
+		   "A tool that is not here is skipped, and the package to install is told.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct verify_options),

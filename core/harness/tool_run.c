@@ -293,7 +293,7 @@ static void run_client(const struct tool_run_spec *s, struct tool_process *p,
 		if (s->tick && s->tick(s->arg, now))
 			kill_server(server);
 		out->timed_out = proc_wait(&p->proc, now + TICK_NS, &status, &ignored) != 0;
-	} while (out->timed_out && now < deadline);
+	} while (out->timed_out && now < deadline && !(s->stop && s->stop()));
 	out->took_s = (double)(clock_now_ns() - begin) / 1e9;
 	if (out->timed_out)
 		proc_kill(&p->proc, 0);
@@ -391,6 +391,8 @@ int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err 
 		r = ask(s, &v, &client, err);
 	if (!r)
 		run_client(s, &client, &server, out);
+	if (!r && s->stop && s->stop())
+		r = err_fail(err, EINTR, "interrupted");
 	if (client.running)
 		proc_kill(&client.proc, 0);
 	out->status[SERVER] = end_server(&s->test->server, &server);

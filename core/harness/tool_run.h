@@ -30,6 +30,7 @@ struct tool_run_spec {
 	 * the time. True: kill the server now. NULL: nobody. */
 	bool (*tick)(void *arg, int64_t now_ns);
 	void *arg;
+	bool (*stop)(void); /* true: end now, -EINTR; NULL: never */
 };
 
 /* Where it is and its version by the adapter's own way, "" where that cannot be told; heap.

@@ -157,9 +157,10 @@ static int prepare(const struct trial_run_spec *s, const struct rig *rig, struct
 }
 
 /* A link that is not what it says proves nothing against a tool. */
-static int prove(const struct rig *rig, struct trial_result *out, struct err *err)
+static int prove(const struct trial_run_spec *s, const struct rig *rig, struct trial_result *out,
+		 struct err *err)
 {
-	struct prove_options o = {.quick = true, .limit_ns = PROVE_NS};
+	struct prove_options o = {.quick = true, .limit_ns = PROVE_NS, .stop = s->stop};
 	struct proofs proofs = {0};
 	int r = prove_lab(rig->lab, &rig->wire, &o, &proofs, err);
 
@@ -191,6 +192,7 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 	    .server_cpu = -1,
 	    .tick = tick,
 	    .arg = &c,
+	    .stop = s->stop,
 	};
 	int r = trial_evidence_open(&at, &c.evidence, err);
 
@@ -242,14 +244,14 @@ static const struct trial_ask *choose(const struct trial_run_spec *s, struct tri
 static int run_all(const struct trial_run_spec *s, const struct trial_ask *ask, struct rig *rig,
 		   struct trial_result *out, struct err *err)
 {
-	int r = prove(rig, out, err);
+	int r = prove(s, rig, out, err);
 
 	if (!r)
 		r = prepare(s, rig, err);
 	for (int i = 0; i < s->trial->repeat && !r; i++) {
 		tool_run_done(&out->output);
 		r = ask_tool(s, rig, ask, out, err);
-		if (s->stop && *s->stop)
+		if (!r && s->stop && s->stop())
 			return err_fail(err, EINTR, "interrupted");
 	}
 	if (!r)

@@ -33,8 +33,7 @@ struct trial_run_spec {
 	const struct adapter *adapter;
 	const char *version; /* as tool_run_find() gave it */
 	const struct machine *machine;
-	const char *keep; /* folder for raw outputs and packet headers of faults, or NULL */
-	volatile const bool *stop; /* becomes true: end soon, -EINTR; or NULL */
+	bool (*stop)(void); /* true: end soon, -EINTR; NULL: never */
 };
 
 /* 0 also where the tool failed: that is a finding. An error is one of the lab. */

@@ -12,6 +12,7 @@
 
 #include "core/base/mem.h"
 #include "core/base/str.h"
+#include "core/harness/attempt.h"
 
 struct verifying {
 	const struct verify_spec *s;
@@ -22,19 +23,12 @@ struct verifying {
 	bool alone;	   /* the turn: those that run by themselves */
 };
 
-static volatile bool stopped;
-
-void verify_interrupt(void)
-{
-	stopped = true;
-}
-
 /* The next of this turn, or -1; under the lock. */
 static ssize_t take(struct verifying *v)
 {
 	size_t n = v->s->n_tools * v->s->n_trials;
 
-	while (v->next < n && !stopped) {
+	while (v->next < n && !attempt_interrupted()) {
 		size_t i = v->next++;
 
 		if (v->s->trials[i % v->s->n_trials]->alone == v->alone)
@@ -43,16 +37,16 @@ static ssize_t take(struct verifying *v)
 	return -1;
 }
 
-static void skip(const struct verify_tool *tool, const struct trial *trial,
+static void skip(const struct verify_tool *tool, const struct trial *trial, const char *why,
 		 struct trial_result *out)
 {
 	*out = (struct trial_result){0};
 	arena_init(&out->arena);
 	arena_init(&out->judged.arena);
 	out->tool = arena_strdup(&out->arena, tool->adapter->name);
-	out->version = "";
+	out->version = arena_strdup(&out->arena, tool->version ? tool->version : "");
 	out->trial = arena_strdup(&out->arena, trial->name);
-	out->skip = arena_strdup(&out->arena, tool->missing);
+	out->skip = arena_strdup(&out->arena, why);
 }
 
 static int run_one(struct verifying *v, size_t i, struct err *err)
@@ -62,11 +56,10 @@ static int run_one(struct verifying *v, size_t i, struct err *err)
 					    .adapter = tool->adapter,
 					    .version = tool->version,
 					    .machine = &v->machine,
-					    .keep = v->s->keep,
-					    .stop = &stopped};
+					    .stop = attempt_interrupted};
 
 	if (!tool->version) {
-		skip(tool, spec.trial, &v->results[i]);
+		skip(tool, spec.trial, tool->missing, &v->results[i]);
 		return 0;
 	}
 	return trial_run(&spec, &v->results[i], err);
@@ -86,10 +79,10 @@ static void *work(void *arg)
 		pthread_mutex_lock(&v->lock);
 		v->done++;
 		if (r == -EINTR)
-			stopped = true;
+			trial_result_done(&v->results[i]);
 		else if (r) /* of this lab, not of the others: nothing that was found is lost */
 			v->results[i].inconclusive = arena_strdup(&v->results[i].arena, err.text);
-		if (v->s->progress)
+		if (v->s->progress && r != -EINTR)
 			v->s->progress(v->s->arg, &v->results[i], v->done,
 				       v->s->n_tools * v->s->n_trials);
 	}
@@ -114,16 +107,20 @@ static void turn(struct verifying *v, bool alone)
 int verify_run(const struct verify_spec *s, struct trial_result *results, struct err *err)
 {
 	struct verifying v = {.s = s, .results = results, .lock = PTHREAD_MUTEX_INITIALIZER};
+	size_t n = s->n_tools * s->n_trials;
 	int r = lab_measure_machine(&v.machine, err);
 
-	stopped = false;
-	for (size_t i = 0; i < s->n_tools * s->n_trials; i++)
-		results[i] = (struct trial_result){.skip = "not run"};
+	for (size_t i = 0; i < n; i++)
+		results[i] = (struct trial_result){0};
 	if (r)
 		return r;
 	turn(&v, false);
 	turn(&v, true);
-	return stopped ? err_fail(err, EINTR, "interrupted") : 0;
+	for (size_t i = 0; i < n; i++)
+		if (!results[i].tool)
+			skip(&s->tools[i / s->n_trials], s->trials[i % s->n_trials], "interrupted",
+			     &results[i]);
+	return attempt_interrupted() ? err_fail(err, EINTR, "interrupted") : 0;
 }
 
 static void count_one(const struct trial_result *r, struct verify_counts *c)

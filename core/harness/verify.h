@@ -25,8 +25,7 @@ struct verify_spec {
 	size_t n_tools;
 	const struct trial *const *trials;
 	size_t n_trials;
-	int jobs;	  /* labs at the same time; those that are `alone` run by themselves */
-	const char *keep; /* folder, or NULL */
+	int jobs; /* labs at the same time; those that are `alone` run by themselves */
 	void (*progress)(void *arg, const struct trial_result *r, size_t done, size_t n);
 	void *arg;
 };
@@ -35,12 +34,15 @@ struct verify_counts {
 	int true_, off, lies, silent, hangs, crashes, wrong_exits, inconclusive, skipped, fresh;
 };
 
-/* results[t * n_trials + k]: n_tools × n_trials of them, by the caller. */
+/*
+ * results[t * n_trials + k]: n_tools × n_trials of them, by the caller, who calls
+ * trial_result_done() for each. -EINTR after attempt_interrupt(): those that were not run to their
+ * end say so.
+ */
 int verify_run(const struct verify_spec *s, struct trial_result *results, struct err *err);
 void verify_count(const struct trial_result *results, size_t n, const struct baseline *b,
 		  struct verify_counts *out);
 /* 0; 1: a new fault; 3: nothing but inconclusive ones. */
 int verify_exit_status(const struct verify_counts *c);
-void verify_interrupt(void); /* safe in a signal handler */
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/file.h"
 #include "core/base/str.h"
 #include "core/report/junit.h"
 #include "core/report/text.h"
@@ -83,9 +84,13 @@ static void sentences(const struct matrix *m, size_t trial, struct strbuf *out)
 			text_wrap(out, strbuf_text(&text), 6, 8);
 			strbuf_addc(out, '\n');
 		}
-		if (r->inconclusive) {
-			strbuf_addf(out, "      %s: %s\n", r->tool, r->inconclusive);
-		}
+		const char *why = r->inconclusive;
+		const struct answer *worst;
+
+		if (!why && trial_result_judgement(r, &worst) == JUDGED_INCONCLUSIVE)
+			why = worst->text;
+		if (why)
+			strbuf_addf(out, "      %s: %s\n", r->tool, why);
 	}
 }
 
@@ -104,6 +109,12 @@ static void summary(const struct matrix *m, struct strbuf *out)
 	if (m->baseline)
 		strbuf_addf(out, " · new since the baseline: %d", c.fresh);
 	strbuf_addf(out, " · %d min %d s\n", (int)m->took_s / 60, (int)m->took_s % 60);
+	if (m->interrupted)
+		strbuf_add(out, "  interrupted: what was not run to its end is skipped\n");
+	for (size_t t = 0; t < m->spec->n_tools; t++)
+		if (!m->spec->tools[t].version)
+			strbuf_addf(out, "  %s: %s\n", m->spec->tools[t].adapter->name,
+				    m->spec->tools[t].missing);
 }
 
 void matrix_text(const struct matrix *m, struct strbuf *out)
@@ -140,23 +151,52 @@ static json_t *answers(const struct matrix *m, const struct trial_result *r)
 	return list;
 }
 
+static json_t *evidence(const struct evidence *e)
+{
+	const struct {
+		const char *name;
+		double value;
+	} rows[] = {
+	    {"predicted_bps", e->predicted_bps},
+	    {"counted_bps", e->counted_bps},
+	    {"sent_bps", e->sent_bps},
+	    {"predicted_pps", e->predicted_pps},
+	    {"counted_pps", e->counted_pps},
+	    {"sent_pps", e->sent_pps},
+	    {"sent_packets", e->sent_packets},
+	    {"arrived_packets", e->arrived_packets},
+	    {"lost_host_packets", e->lost_host},
+	    {"duplicated_packets", e->duplicated},
+	    {"reordered_packets", e->reordered},
+	    {"active_s", e->active_s},
+	    {"run_s", e->run_s},
+	    {"asked_s", e->asked_s},
+	    {"asked_bps", e->asked_bps},
+	    {"asked_size_bytes", e->asked_size},
+	    {"delay_s", e->delay_s},
+	    {"delay_back_s", e->delay_back_s},
+	    {"frozen_s", e->frozen_s},
+	    {"payload_bytes", e->payload_bytes},
+	    {"fragments", e->fragments},
+	};
+	json_t *j = json_pack("{s:s?}", "machine", e->machine);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		json_object_set_new(j, rows[i].name, real(rows[i].value));
+	return j;
+}
+
 static json_t *result(const struct matrix *m, const struct trial_result *r)
 {
-	const struct evidence *e = &r->evidence;
 	const struct answer *worst;
 	enum judgement j = trial_result_judgement(r, &worst);
 
-	return json_pack(
-	    "{s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:f, s:i, s:o, s:{s:o, s:o, s:o, s:o, "
-	    "s:o, s:o, s:o}}",
-	    "tool", r->tool, "version", r->version, "trial", r->trial, "judgement",
-	    judgement_name(j), "skip", r->skip, "inconclusive", r->inconclusive, "known",
-	    r->known ? r->known->reference : NULL, "took_s", r->took_s, "status",
-	    r->output.status[0], "answers", answers(m, r), "evidence", "counted_bps",
-	    real(e->counted_bps), "sent_bps", real(e->sent_bps), "predicted_bps",
-	    real(e->predicted_bps), "sent_packets", real(e->sent_packets), "arrived_packets",
-	    real(e->arrived_packets), "lost_host_packets", real(e->lost_host), "active_s",
-	    real(e->active_s));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:f, s:i, s:o, s:o}", "tool",
+			 r->tool, "version", r->version, "trial", r->trial, "judgement",
+			 judgement_name(j), "skip", r->skip, "inconclusive", r->inconclusive,
+			 "known", r->known ? r->known->reference : NULL, "took_s", r->took_s,
+			 "status", r->output.status[0], "answers", answers(m, r), "evidence",
+			 evidence(&r->evidence));
 }
 
 json_t *matrix_json(const struct matrix *m)
@@ -168,11 +208,11 @@ json_t *matrix_json(const struct matrix *m)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, result(m, &m->results[i]));
 	verify_count(m->results, n, m->baseline, &c);
-	return json_pack("{s:o, s:f, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}}",
-			 "results", list, "took_s", m->took_s, "counts", "true", c.true_, "lie",
-			 c.lies, "off", c.off, "hang", c.hangs, "crash", c.crashes, "wrong_exit",
-			 c.wrong_exits, "silent", c.silent, "inconclusive", c.inconclusive, "skip",
-			 c.skipped, "new", c.fresh);
+	return json_pack("{s:o, s:f, s:b, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}}",
+			 "results", list, "took_s", m->took_s, "interrupted", m->interrupted,
+			 "counts", "true", c.true_, "lie", c.lies, "off", c.off, "hang", c.hangs,
+			 "crash", c.crashes, "wrong_exit", c.wrong_exits, "silent", c.silent,
+			 "inconclusive", c.inconclusive, "skip", c.skipped, "new", c.fresh);
 }
 
 static void fault_text(const struct trial_result *r, struct strbuf *out)
@@ -243,4 +283,54 @@ void matrix_tap(const struct matrix *m, struct strbuf *out)
 		if (text.len)
 			strbuf_addf(out, "# %s\n", strbuf_text(&text));
 	}
+}
+
+/* Names of tools and trials are people's own. */
+static char *folder_of(const char *folder, const struct trial_result *r)
+{
+	char *path = mem_printf("%s/%s-%s", folder, r->trial, r->tool);
+
+	for (char *c = path + strlen(folder) + 1; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	return path;
+}
+
+static int keep_one(const struct matrix *m, const struct trial_result *r, const char *folder,
+		    struct err *err)
+{
+	static const char *const names[] = {[FROM_CLIENT_OUT] = "client.stdout",
+					    [FROM_CLIENT_ERR] = "client.stderr",
+					    [FROM_SERVER_OUT] = "server.stdout",
+					    [FROM_SERVER_ERR] = "server.stderr"};
+	autofree char *path = folder_of(folder, r);
+	int ret = file_mkdirs(path, err);
+	json_t *j = result(m, r);
+	autofree char *text = json_dumps(j, JSON_INDENT(2));
+	autofree char *json_file = mem_printf("%s/result.json", path);
+
+	json_decref(j);
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !ret; i++) {
+		autofree char *file = mem_printf("%s/%s", path, names[i]);
+		const char *said = r->output.text[i] ? r->output.text[i] : "";
+
+		ret = file_write(file, said, strlen(said), err);
+	}
+	return ret ? ret : file_write(json_file, text, strlen(text), err);
+}
+
+int matrix_keep(const struct matrix *m, const char *folder, struct err *err)
+{
+	size_t n = m->spec->n_tools * m->spec->n_trials;
+	int r = file_mkdirs(folder, err);
+
+	for (size_t i = 0; i < n && !r; i++) {
+		bool fault = false;
+
+		VEC_FOREACH (a, &m->results[i].judged.answers)
+			fault = fault || is_fault(a->judgement);
+		if (fault)
+			r = keep_one(m, &m->results[i], folder, err);
+	}
+	return r;
 }

@@ -12,7 +12,7 @@ struct matrix {
 	const struct verify_spec *spec;
 	const struct trial_result *results;
 	const struct baseline *baseline; /* or NULL */
-	bool color;
+	bool color, interrupted;
 	double took_s;
 };
 
@@ -20,5 +20,12 @@ void matrix_text(const struct matrix *m, struct strbuf *out);
 json_t *matrix_json(const struct matrix *m); /* gives a reference */
 void matrix_junit(const struct matrix *m, struct strbuf *out);
 void matrix_tap(const struct matrix *m, struct strbuf *out);
+
+/*
+ * What there is of each result that has a fault, known or not, in a folder of its own,
+ * FOLDER/TRIAL-TOOL: what the client and the server printed (client.stdout and so on) and its part
+ * of the JSON (result.json). Errors: the file system's.
+ */
+int matrix_keep(const struct matrix *m, const char *folder, struct err *err);
 
 #endif

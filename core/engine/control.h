@@ -30,12 +30,19 @@ struct control {
 
 #define CONTROL_BEAT_NS	   INT64_C(1000000000)
 #define CONTROL_SILENCE_NS INT64_C(4000000000)
+#define CONTROL_PATIENT_NS INT64_C(20000000000)
 
-/* How long a worker with so many streams, or its driver, may be silent: where thousands of threads
- * are runnable, the one that sends heartbeats waits for its turn. */
-static inline int64_t control_patience_ns(int streams)
+/* How long a worker with so many streams, or its driver, may be silent, when its window ends at
+ * end_ns. Where hundreds of threads are runnable, on this machine or on the other one, who sends
+ * heartbeats waits for its turn for seconds, and that is no death: until the window is over nothing
+ * is lost by waiting longer. A measurement whose peer is gone still ends within 5 s of its
+ * duration. */
+static inline int64_t control_patience_ns(int streams, int64_t end_ns, int64_t now_ns)
 {
-	return CONTROL_SILENCE_NS + (streams > 100 ? streams * INT64_C(1000000) : 0);
+	int64_t more = streams > 100 ? streams * INT64_C(1000000) : 0;
+	return (now_ns < end_ns + CONTROL_SILENCE_NS / 2 ? CONTROL_PATIENT_NS
+							 : CONTROL_SILENCE_NS) +
+	       more;
 }
 
 void control_init(struct control *c, int in, int out);

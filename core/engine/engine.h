@@ -25,8 +25,8 @@
  *   → {"type":"stop"}                             early end; the result is then marked partial
  *   ⇄ {"type":"alive"}                            heartbeat, each second; see control.h
  *   → {"type":"end"}                              "own" clocks: no more questions after the result
- * End of file on control ends the worker at once; so does silence for 4 s while streams run, where
- * the driver had sent heartbeats.
+ * End of file on control ends the worker at once; so does silence while streams run (see
+ * control_patience_ns()), where the driver had sent heartbeats.
  *
  * engine_pair() drives both ends of such a pair for whoever started them (core/harness, `vpclab
  * engine`), and merges the two results: the receiver's count is the headline.
@@ -295,8 +295,8 @@ struct engine_ends {
  * deadline: duration + warm-up + 10 s (throughput: also the time file_size needs at 1 Mbit/s). The
  * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
  * installed there), on_start right after "start", on_interval with each interval of the headline's
- * side. When a worker fails, dies or is silent for 4 s, the other one is told to stop and given 1 s
- * for it. Then what is known is the result, partial and with `invalid` set; where nothing is known,
+ * side. When a worker fails, dies or is silent for too long (see control_patience_ns()), the other
+ * one is told to stop and given 1 s for it. Then what is known is the result, partial and with `invalid` set; where nothing is known,
  * that is an error that names who it was. So is a stop before the start; later it is a partial
  * result. *out is written on success only. The descriptors stay the caller's. May be called by
  * several threads at once.

@@ -263,6 +263,7 @@ static int pair_begin(struct pair *p, int64_t *start, struct err *err)
 		return err_fail(err, (int)-*start, "the common start was given up");
 	int r = pair_start(p, *start, err);
 	p->running = !r;
+	p->end_ns = *start + p->spec->warmup_ns + p->spec->duration_ns;
 	if (!r && p->hooks && p->hooks->on_start)
 		p->hooks->on_start(p->hooks->arg, *start + p->spec->warmup_ns);
 	return r;

@@ -38,6 +38,10 @@ static int open_socket(struct pair_loop *l, bool datagram)
 	int fd = socket_open(&l->w->spec, datagram, l->w->family, &ignored);
 	if (fd < 0)
 		return -ignored.code;
+	if (socket_bind_client(fd, &l->w->spec, l->w->family, &ignored)) {
+		close(fd);
+		return -ignored.code;
+	}
 	if (fcntl(fd, F_SETFL, O_NONBLOCK) ||
 	    (connect(fd, (struct sockaddr *)&l->w->peer, l->w->peer_len) && errno != EINPROGRESS)) {
 		int code = errno;

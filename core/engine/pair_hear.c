@@ -146,8 +146,8 @@ static int pair_beat(struct pair *p, const bool heard[2], struct err *err)
 	for (int side = 0; side < 2; side++) {
 		if (p->ended[side])
 			continue;
-		if (p->running && !heard[side] &&
-		    control_silent(&p->ctl[side], control_patience_ns(p->spec->streams)))
+		int64_t patience = control_patience_ns(p->spec->streams, p->end_ns, clock_now_ns());
+		if (p->running && !heard[side] && control_silent(&p->ctl[side], patience))
 			p->silent[side] = true;
 		int r = control_beat(&p->ctl[side], err);
 		if (r)
@@ -197,7 +197,7 @@ int pair_death(const struct pair *p, int side, struct err *err)
 	if (p->ctl[side].eof)
 		return err_fail(err, EPIPE, "%s ended without a result", pair_roles[side]);
 	return err_fail(err, EPIPE, "%s has not been heard for %lld s", pair_roles[side],
-			(long long)(control_patience_ns(p->spec->streams) / NSEC_PER_SEC));
+			(long long)((clock_now_ns() - p->ctl[side].heard_ns) / NSEC_PER_SEC));
 }
 
 static int pair_trouble(const struct pair *p, struct err *err)

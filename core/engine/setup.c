@@ -151,6 +151,9 @@ int setup_begin(struct stream *s, const struct setup_target *t, struct err *err)
 	s->fd = socket_open(&w->spec, w->def->datagram, w->family, err);
 	if (s->fd < 0)
 		return s->fd;
+	int r = socket_bind_client(s->fd, &w->spec, w->family, err);
+	if (r)
+		return r;
 	struct sockaddr_storage a;
 	socklen_t len = socket_address(&a, w->family, &t->ip, s->port);
 	setsockopt(s->fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
@@ -199,6 +202,9 @@ int setup_flows(struct worker *w, json_t *flows, struct err *err)
 	autofd int probe = socket_open(&w->spec, true, w->family, err);
 	if (probe < 0)
 		return probe;
+	int r = socket_bind_client(probe, &w->spec, w->family, err);
+	if (r)
+		return r;
 	if (connect(probe, (struct sockaddr *)&w->peer, w->peer_len))
 		return err_sys(err, errno, "finding the way to the server");
 	setup_add_flows(w, probe, false, flows);

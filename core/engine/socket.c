@@ -87,6 +87,8 @@ static int socket_options(int fd, const struct engine_spec *s, bool datagram, in
 		r = socket_congestion_set(fd, s, err);
 	if (r)
 		return r;
+	if (!datagram && s->mss && (r = socket_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss)))
+		return err_sys(err, -r, "mss: setting it to %d (Linux takes 88 to 32767)", s->mss);
 	if (!datagram && s->no_delay && (r = socket_int(fd, IPPROTO_TCP, TCP_NODELAY, 1)))
 		return err_sys(err, -r, "no_delay: setting TCP_NODELAY");
 	if (s->dscp) {
@@ -134,6 +136,28 @@ socklen_t socket_address(struct sockaddr_storage *a, int family, const struct ip
 	if (ip && ip->family)
 		memcpy(&four->sin_addr, ip->bytes, 4);
 	return sizeof(*four);
+}
+
+int socket_bind_client(int fd, const struct engine_spec *s, int family, struct err *err)
+{
+	struct sockaddr_storage a;
+	struct ip ip;
+	if (!*s->client_address)
+		return 0;
+	int r = ip_parse(s->client_address, &ip, err);
+	if (r)
+		return err_wrap(err, "client_address");
+	if (ip.family != family)
+		return err_input(err,
+				 "client_address: %s is not of the family of the server's address",
+				 s->client_address);
+	/* The port is chosen when it connects: 10,000 connections to different ports may share one.
+	 */
+	socket_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	socklen_t len = socket_address(&a, family, &ip, 0);
+	if (bind(fd, (struct sockaddr *)&a, len))
+		return err_sys(err, errno, "client_address: binding to %s", s->client_address);
+	return 0;
 }
 
 static int socket_split(const struct sockaddr_storage *a, char text[static INET6_ADDRSTRLEN])

@@ -36,6 +36,10 @@ int socket_open(const struct engine_spec *s, bool datagram, int family, struct e
 
 /* `ip` NULL or family 0: any address of `family`. Returns the length. */
 socklen_t socket_address(struct sockaddr_storage *a, int family, const struct ip *ip, int port);
+/* To spec.client_address, where there is one; the kernel chooses the port. Before connect(2).
+ * Negative errno. */
+int socket_bind_client(int fd, const struct engine_spec *s, int family, struct err *err);
+
 int socket_port(int fd); /* local port, 0 on failure */
 
 /* {"local", "local_port", "remote", "remote_port", "protocol"}; gives a reference. */

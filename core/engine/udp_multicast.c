@@ -184,6 +184,9 @@ static int multicast_way(struct worker *w, int *device, struct err *err)
 	autofd int fd = socket_open(&w->spec, true, w->family, err);
 	if (fd < 0)
 		return fd;
+	int r = socket_bind_client(fd, &w->spec, w->family, err);
+	if (r)
+		return r;
 	if (connect(fd, (struct sockaddr *)&w->peer, w->peer_len) ||
 	    getsockname(fd, (struct sockaddr *)&local, &(socklen_t){sizeof(local)}))
 		return err_sys(err, errno, "finding the way to the server");
@@ -216,6 +219,9 @@ static int multicast_open_client(struct worker *w, json_t *connect_message, stru
 	s->fd = socket_open(&w->spec, true, w->family, err);
 	if (s->fd < 0)
 		return s->fd;
+	r = socket_bind_client(s->fd, &w->spec, w->family, err);
+	if (r)
+		return r;
 	socklen_t len = socket_address(&a, w->family, &group, s->port);
 	if (multicast_from(s->fd, w->family, device) || connect(s->fd, (struct sockaddr *)&a, len))
 		return err_sys(err, errno, "sending to the group from device %d", device);

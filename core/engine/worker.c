@@ -42,7 +42,9 @@ static int worker_timeout_ms(int64_t deadline_ns)
 
 int worker_beat(struct worker *w, bool heard, struct err *err)
 {
-	int64_t limit = w->started ? control_patience_ns(w->n_streams) : WORKER_PATIENCE_NS;
+	int64_t limit = w->started
+			    ? control_patience_ns(w->n_streams, w->win.end_ns, clock_now_ns())
+			    : WORKER_PATIENCE_NS;
 	if (!heard && control_silent(&w->ctl, limit))
 		return err_fail(err, ECANCELED, "nothing came over the control channel for %lld s",
 				(long long)(limit / NSEC_PER_SEC));

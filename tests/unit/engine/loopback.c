@@ -243,6 +243,69 @@ static void throughput_by_duration_does_one_at_least(void **state)
 	engine_result_done(&run.result);
 }
 
+/* Every flow of the client is from there: an option that an engine takes has to do something. */
+static void client_address(void **state)
+{
+	static const enum engine_test tests[] = {TEST_TCP_STREAM, TEST_TCP_MAERTS, TEST_UDP_STREAM,
+						 TEST_TCP_RR,	  TEST_UDP_RR,	   TEST_TCP_CRR,
+						 TEST_PAIRS};
+	(void)state;
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+		struct run run;
+		size_t k;
+		json_t *flow;
+
+		prepare(&run, tests[i]);
+		strcpy(run.spec.client_address, "127.0.0.7");
+		measure(&run);
+		assert_true(json_array_size(run.result.flows) > 0);
+		json_array_foreach(run.result.flows, k, flow)
+		{
+			const char *local = json_string_value(json_object_get(flow, "local"));
+			if (!local || strcmp(local, "127.0.0.7") != 0)
+				fail_msg("%s: from %s", engine_test_name(tests[i]), local);
+		}
+		engine_result_done(&run.result);
+	}
+}
+
+static void refused(struct run *run, const char *why)
+{
+	assert_int_not_equal(drive(run), 0);
+	if (!strstr(run->err.text, why))
+		fail_msg("'%s' does not say '%s'", run->err.text, why);
+	worker_end(&run->client);
+	worker_end(&run->server);
+}
+
+static void client_address_that_is_not_here(void **state)
+{
+	struct run run;
+
+	(void)state;
+	prepare(&run, TEST_TCP_STREAM);
+	strcpy(run.spec.client_address, "192.0.2.77");
+	refused(&run, "client_address: binding to 192.0.2.77");
+	prepare(&run, TEST_UDP_RR);
+	strcpy(run.spec.client_address, "::1");
+	refused(&run, "client_address: ::1 is not of the family");
+}
+
+static void mss(void **state)
+{
+	struct run run;
+
+	(void)state;
+	prepare(&run, TEST_TCP_STREAM);
+	run.spec.mss = 600;
+	measure(&run);
+	assert_in_range(run.result.mss, 600 - 40, 600); /* TCP's options are in it */
+	engine_result_done(&run.result);
+	prepare(&run, TEST_TCP_STREAM);
+	run.spec.mss = 20;
+	refused(&run, "mss: setting it to 20");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +319,9 @@ int main(void)
 	    cmocka_unit_test(udp_rr),
 	    cmocka_unit_test(throughput_by_count),
 	    cmocka_unit_test(throughput_by_duration_does_one_at_least),
+	    cmocka_unit_test(client_address),
+	    cmocka_unit_test(client_address_that_is_not_here),
+	    cmocka_unit_test(mss),
 	};
 	return cmocka_run_group_tests_name("engine: loopback", tests, own_namespace, NULL);
 }

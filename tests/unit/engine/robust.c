@@ -99,19 +99,21 @@ static void check_death(enum engine_test test, bool client)
 	worker_end(client ? &run.client : &run.server);
 }
 
-/* One that stands still has an open channel: only its silence tells. */
+/* One that stands still has an open channel: only its silence tells, and only once the window is
+ * over or it has been long. */
 static void check_freeze(bool client)
 {
 	struct run run;
 
 	prepare(&run, TEST_TCP_STREAM);
-	run.spec.duration_ns = 60 * NSEC_PER_SEC;
+	run.spec.duration_ns = 3 * NSEC_PER_SEC;
 	run.victim = client ? run.client.pid : run.server.pid;
 	run.signal = SIGSTOP;
 	run.at_interval = 15; /* it has sent heartbeats by then */
 	if (drive(&run))
 		fail_msg("%s", run.err.text);
-	assert_true(run.ended_ns - run.killed_ns < 6 * NSEC_PER_SEC);
+	/* It is at 1.5 s of 3 s: duration and 5 s are over 6.5 s later. */
+	assert_true(run.ended_ns - run.killed_ns < 6500 * NSEC_PER_MSEC);
 	check_rest(&run, "has not been heard", client);
 	kill(run.victim, SIGKILL);
 	worker_end(&run.client);
@@ -125,7 +127,43 @@ static void a_worker_that_stands_still(void **state)
 	check_freeze(false);
 }
 
-/* A worker whose driver stands still ends itself. */
+/* A worker that gets no CPU for 6 s, as where hundreds of threads want one, is alive: nothing is
+ * lost by waiting for it, and its measurement is whole. */
+static void check_pause(bool client)
+{
+	struct run run;
+
+	prepare(&run, TEST_UDP_STREAM);
+	run.spec.duration_ns = 9 * NSEC_PER_SEC;
+	run.spec.rate_pps = 1000;
+	run.victim = client ? run.client.pid : run.server.pid;
+	run.signal = SIGSTOP;
+	run.at_interval = 15; /* it has sent heartbeats by then */
+	pid_t waker = fork();
+	assert_true(waker >= 0);
+	if (!waker) { /* stopped after 1.6 s, it goes on 6 s later */
+		usleep(7600 * 1000);
+		_exit(kill(run.victim, SIGCONT) ? 1 : 0);
+	}
+	if (drive(&run))
+		fail_msg("%s", run.err.text);
+	waitpid(waker, NULL, 0);
+	if (run.result.invalid[0])
+		fail_msg("%s", run.result.invalid);
+	assert_false(run.result.partial);
+	engine_result_done(&run.result);
+	worker_end(&run.client);
+	worker_end(&run.server);
+}
+
+static void a_worker_that_pauses(void **state)
+{
+	(void)state;
+	check_pause(true);
+	check_pause(false);
+}
+
+/* A worker whose driver stands still ends itself, long before its measurement would end. */
 static void a_driver_that_stands_still(void **state)
 {
 	struct run run;
@@ -457,6 +495,7 @@ int main(void)
 	    cmocka_unit_test(stopped_early_is_partial),
 	    cmocka_unit_test(a_worker_that_dies),
 	    cmocka_unit_test(a_worker_that_stands_still),
+	    cmocka_unit_test(a_worker_that_pauses),
 	    cmocka_unit_test(a_driver_that_stands_still),
 	    cmocka_unit_test(workers_end_with_their_channel),
 	    cmocka_unit_test(a_worker_says_what_is_wrong),

@@ -299,7 +299,7 @@ const struct command cmd_measure = {
 	"as\n"
 	"narrow as asked. Both print a line a point: text, --json or --csv.\n"
 	"\n"
-	"    vpclab measure zstack:client server tcp_rr --sweep size=1..64KiB*2 --repeat 99%,2.5%\n"
+	"    vpclab measure zstack:client direct tcp_rr --sweep size=1..64KiB*2 --repeat 99%,2.5%\n"
 	"\n"
 	"The exit status is 3 when a --repeat did not get as narrow as asked, when a result is\n"
 	"invalid (an end died, the path was cut), when\n"

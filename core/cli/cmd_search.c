@@ -531,7 +531,7 @@ const struct command cmd_search = {
 	"is made again, at most twice, and never counts as loss of the path.\n"
 	"\n"
 	"    vpclab search zstack:client 'eip(flat-eip)' throughput --frames 64,1518\n"
-	"    vpclab search zstack:client server saturate tcp_rr --most 256\n"
+	"    vpclab search zstack:client direct saturate tcp_rr --most 256\n"
 	"\n"
 	"Ends may be real machines too, as those of `vpclab measure`: ssh://HOST, "
 	"tls://HOST:PORT,\n"

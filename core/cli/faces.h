@@ -25,7 +25,7 @@ extern const char *const face_words[]; /* in the order of enum face, NULL behind
 	 0,                                                                                        \
 	 OPT_STRING,                                                                               \
 	 "WHICH",                                                                                  \
-	 "text; lines as iperf's; json; csv; netperf: its KEY=VALUE",                              \
+	 "how to print it; lines are iperf's, netperf its KEY=VALUE",                              \
 	 OPT_AT(type, face.format),                                                                \
 	 face_words,                                                                               \
 	 0,                                                                                        \

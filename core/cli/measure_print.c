@@ -30,6 +30,14 @@ static void add_found(double found, double low, double high, struct strbuf *out)
 	strbuf_addf(out, " (found %s%.2f %%)", off < 0 ? "−" : "+", fabs(off));
 }
 
+/* "…" is one column. */
+static void add_label(const char *label, struct strbuf *out)
+{
+	strbuf_add(out, "  ");
+	text_pad(out, label, 16);
+	strbuf_addc(out, ' ');
+}
+
 struct found { /* of one way */
 	const char *label;
 	const struct truth_predicted *predicted;
@@ -46,15 +54,18 @@ static void print_predicted(const struct measurement *m, const struct found *f, 
 	char a[64], b[64];
 
 	if (!p->known) {
-		if (p->unknown[0])
-			strbuf_addf(out, "  %-16s nothing: %s\n", f->label, p->unknown);
+		if (!p->unknown[0])
+			return;
+		add_label(f->label, out);
+		strbuf_addf(out, "nothing: %s\n", p->unknown);
 		return;
 	}
 	if (m->spec.engine.test == TEST_THROUGHPUT)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);
-	strbuf_addf(out, "  %-16s %s", f->label, a);
+	add_label(f->label, out);
+	strbuf_add(out, a);
 	if (!str_eq(a, b))
 		strbuf_addf(out, " … %s", b);
 	add_found(found, packets ? p->low_pps : p->low_bps, packets ? p->high_pps : p->high_bps,
@@ -72,7 +83,7 @@ static void print_counted(const struct measurement *m, const char *label,
 {
 	char a[64];
 
-	strbuf_addf(out, "  %-16s ", label);
+	add_label(label, out);
 	if (!isnan(c->goodput_bps))
 		strbuf_addf(out, "%s, ", metric_format(a, sizeof(a), METRIC_BPS, c->goodput_bps));
 	if (c->agreement == TRUTH_AGREE)
@@ -91,7 +102,8 @@ static void print_losses(const struct measurement *m, struct strbuf *out)
 
 	losses_describe(&m->sample.losses, &text);
 	if (text.len)
-		strbuf_addf(out, "  %-16s %s\n", "lost", strbuf_text(&text));
+		strbuf_addf(out, "  %-16s %s%s\n", "lost", strbuf_text(&text),
+			    m->spec.engine.warmup_ns > 0 ? "; with the warm-up" : "");
 }
 
 static void print_placed(const struct measurement *m, struct strbuf *out)

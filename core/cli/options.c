@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/units.h"
+#include "core/report/text.h"
 
 struct parse {
 	const struct command *c;
@@ -269,7 +270,9 @@ static void print_option(const struct option_def *o, struct strbuf *out)
 	struct strbuf form = {0};
 
 	options_print_form(o, &form);
-	strbuf_addf(out, o->letter ? "  %-30s %s" : "      %-26s %s", strbuf_text(&form), o->help);
+	strbuf_add(out, o->letter ? "  " : "      ");
+	text_pad(out, strbuf_text(&form), o->letter ? 30 : 26);
+	strbuf_addf(out, " %s", o->help);
 	for (size_t i = 0; o->words && o->words[i]; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : ": ", o->words[i]);
 	if (o->kind == OPT_LIST)

@@ -41,8 +41,8 @@ struct test_options { /* negative, false or NULL: not given */
 		    duration_ns),                                                                  \
 	    TEST_OPTION("warmup", 'w', OPT_TIME, "TIME", "left out before it (1s)", type,          \
 			warmup_ns),                                                                \
-	    TEST_OPTION("interval", 'i', OPT_TIME, "TIME", "one intermediate figure each (500ms)", \
-			type, interval_ns),                                                        \
+	    TEST_OPTION("interval", 'i', OPT_TIME, "TIME",                                         \
+			"one intermediate figure each, at least 3 (500ms)", type, interval_ns),    \
 	    TEST_OPTION("streams", 'n', OPT_INT, "N", "sockets at the same time (1)", type,        \
 			streams),                                                                  \
 	    TEST_OPTION("size", 's', OPT_SIZE, "BYTES", "of a write, a datagram or a request",     \

@@ -26,7 +26,7 @@
 #include "core/harness/traffic.h"
 #include "emulator/lab/relays.h"
 
-enum { INTERVALS = 5, READING_EVERY_S = 1 };
+enum { INTERVALS = 5, LEAST_INTERVALS = 3, READING_EVERY_S = 1, NAMED = 12 };
 
 #define SETTLE_MOST_NS (2 * NSEC_PER_SEC)
 #define LINKS_STEP_NS  (5 * NSEC_PER_MSEC)
@@ -73,8 +73,15 @@ static int find_end(const struct wire *w, const char *name, const struct wire_en
 	for (size_t i = 0; i < w->endpoints.n; i++)
 		names[i] = w->endpoints.v[i].name;
 	const char *near = str_suggest(name, names, w->endpoints.n);
-	return err_input(err, "'%s' is not an endpoint of lab '%s'%s%s%s", name, w->name,
-			 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	if (near)
+		return err_input(err, "'%s' is not an endpoint of lab '%s'; did you mean '%s'?",
+				 name, w->name, near);
+	autostr struct strbuf some = {0};
+
+	for (size_t i = 0; i < w->endpoints.n && i < NAMED; i++)
+		strbuf_addf(&some, "%s%s", i ? ", " : "", names[i]);
+	return err_input(err, "'%s' is not an endpoint of lab '%s', which has %s%s", name, w->name,
+			 strbuf_text(&some), w->endpoints.n > NAMED ? ", …" : "");
 }
 
 static const struct ip *address_of(const struct wire_endpoint *e, int family)
@@ -435,9 +442,13 @@ static void wait_until_quiet(struct attempt *a)
 	queues_wait(&at, clock_now_ns() + QUIET_MOST_NS, &ignored);
 }
 
-/* Several counter readings even in a short window. */
+/* The counters are read at the ends of the first and of the last but one: some, even in a short
+ * window. Three that fill it will do, since people ask for whole seconds. */
 static void set_interval(struct engine_spec *spec)
 {
+	if (spec->interval_ns <= spec->duration_ns / LEAST_INTERVALS &&
+	    !(spec->duration_ns % spec->interval_ns))
+		return;
 	if (spec->interval_ns > spec->duration_ns / INTERVALS)
 		spec->interval_ns = spec->duration_ns / INTERVALS;
 }

@@ -108,7 +108,7 @@ static void limit(const struct engine_result *r, struct strbuf *out)
 
 	if (!r->limit[0] && !r->limit_why[0])
 		return;
-	strbuf_addf(&text, "%s: %s", r->limit[0] ? r->limit : "not known", r->limit_why);
+	strbuf_addf(&text, "%s: %s", r->limit[0] ? r->limit : "none found", r->limit_why);
 	wrapped(out, "limit", strbuf_text(&text));
 }
 
@@ -151,7 +151,8 @@ static void side(const char *name, const struct engine_spec *s, const struct eng
 		 struct strbuf *text)
 {
 	double window_s = (double)e->window_ns / 1e9;
-	const char *of = engine_test_traits(s->test).transactions ? "transaction" : "packet";
+	struct engine_traits t = engine_test_traits(s->test);
+	const char *of = t.transactions ? "transaction" : "packet";
 
 	if (!(window_s > 0))
 		return;
@@ -164,7 +165,7 @@ static void side(const char *name, const struct engine_spec *s, const struct eng
 	strbuf_add(text, ")");
 	if (!isnan(e->us_per_packet))
 		strbuf_addf(text, ", %.2f µs a %s", e->us_per_packet, of);
-	if (!isnan(e->us_per_kib) && !engine_test_traits(s->test).transactions)
+	if (!isnan(e->us_per_kib) && (t.stream || s->test == TEST_THROUGHPUT))
 		strbuf_addf(text, ", its machine %.3f µs/KiB", e->us_per_kib);
 }
 
@@ -225,6 +226,23 @@ static void back(const struct engine_spec *s, const struct engine_result *r, str
 	strbuf_addc(out, '\n');
 }
 
+/* A name without the unit that its value is shown with; "_" is a space to people. */
+static char *plain_name(const char *prefix, const char *key)
+{
+	static const char *const units[] = {"_ns", "_bps", "_s"};
+	char *name = prefix[0] ? mem_printf("%s.%s", prefix, key) : mem_strdup(key);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (str_ends(name, units[i])) {
+			name[strlen(name) - strlen(units[i])] = '\0';
+			break;
+		}
+	}
+	for (char *c = name; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	return name;
+}
+
 static void add_value(const json_t *v, const char *key, struct strbuf *out)
 {
 	char text[64];
@@ -237,10 +255,14 @@ static void add_value(const json_t *v, const char *key, struct strbuf *out)
 	} else if (json_is_number(v) && str_ends(key, "_bps")) {
 		metric_format(text, sizeof(text), METRIC_BPS, json_number_value(v));
 		strbuf_add(out, text);
+	} else if (json_is_number(v) && str_ends(key, "_s")) {
+		metric_format(text, sizeof(text), METRIC_NS, json_number_value(v) * 1e9);
+		strbuf_add(out, text);
 	} else if (json_is_integer(v)) {
 		strbuf_addf(out, "%lld", (long long)json_integer_value(v));
 	} else if (json_is_real(v)) {
-		strbuf_addf(out, "%.6g", json_real_value(v));
+		strbuf_addf(out, fabs(json_real_value(v)) >= 1000 ? "%.0f" : "%.4g",
+			    json_real_value(v));
 	} else if (json_is_boolean(v)) {
 		strbuf_add(out, json_is_true(v) ? "yes" : "no");
 	} else if (json_is_null(v)) {
@@ -312,7 +334,9 @@ static void add_table(const json_t *list, const char *name, struct strbuf *out)
 			v = json_object_get(row, key);
 			if (!v || json_is_null(v) || json_is_object(v) || json_is_array(v))
 				continue;
-			strbuf_addf(&line, "%s%s ", line.len ? ", " : "", key);
+			autofree char *name_of = plain_name("", key);
+
+			strbuf_addf(&line, "%s%s ", line.len ? ", " : "", name_of);
 			add_value(v, key, &line);
 		}
 		text_spaces(out, 4);
@@ -350,10 +374,9 @@ static void add_detail(const json_t *j, const char *prefix, int depth, struct st
 
 	json_object_foreach((json_t *)j, key, v)
 	{
-		autofree char *name =
-		    prefix[0] ? mem_printf("%s.%s", prefix, key) : mem_strdup(key);
+		autofree char *name = plain_name(prefix, key);
 
-		if (!str_eq(key, "histogram")) /* for programs */
+		if (!str_eq(key, "histogram") && !json_is_null(v)) /* those are for programs */
 			add_member(v, name, key, depth, out);
 	}
 }

@@ -60,7 +60,7 @@ static void print_predicted(const struct measurement *m, const struct found *f, 
 		strbuf_addf(out, "nothing: %s\n", p->unknown);
 		return;
 	}
-	if (m->spec.engine.test == TEST_THROUGHPUT)
+	if (engine_test_traits(m->spec.engine.test).files)
 		found = m->sample.engine.rate.mean;
 	metric_format(a, sizeof(a), unit, packets ? p->low_pps : p->low_bps);
 	metric_format(b, sizeof(b), unit, packets ? p->high_pps : p->high_bps);

@@ -18,8 +18,7 @@ static int apply_script(const struct test_options *o, json_t *spec, struct err *
 
 	if (!o->script)
 		return o->variables.n ? err_input(err, "--var: needs --script") : 0;
-	if (!name || engine_test_parse(name, &test, err) ||
-	    (test != TEST_PAIRS && test != TEST_PATH_CHECK))
+	if (!name || engine_test_parse(name, &test, err) || !engine_test_traits(test).scripted)
 		return err_input(err, "--script: only the tests pairs and path_check have scripts");
 	if (test == TEST_PATH_CHECK) { /* what to look at: mtu,hops */
 		json_object_set_new(spec, "script", json_string(o->script));

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/mem.h"
 
 int cpu_parse_stat(const char *text, struct cpu_sample *s)
@@ -158,4 +159,19 @@ int cpu_allowed(int n)
 		if (CPU_ISSET(cpu, &set) && n-- == 0)
 			return cpu;
 	return -1;
+}
+
+void cpu_model(char *name, size_t size)
+{
+	autofree char *text = NULL;
+	struct err ignored = ERR_INIT;
+	size_t len;
+	snprintf(name, size, "%s", "");
+	if (file_read("/proc/cpuinfo", &text, &len, &ignored))
+		return;
+	const char *line = strstr(text, "model name"), *colon = line ? strchr(line, ':') : NULL;
+	if (!colon)
+		return;
+	colon += 1 + strspn(colon + 1, " \t");
+	snprintf(name, size, "%.*s", (int)strcspn(colon, "\n"), colon);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpu: what this process and the whole machine have used of the CPUs, at two moments, and between.
+/*
+ * cpu: what this process and the whole machine have used of the CPUs, at two moments, and between;
+ * and which CPUs there are. Called by the workers and by the harness.
  */
 #ifndef VPCLAB_ENGINE_CPU_H
 #define VPCLAB_ENGINE_CPU_H
@@ -49,5 +51,8 @@ int cpu_pin(int cpu, const char *key, struct err *err);
 
 /* The n-th CPU, from 0, that this process may use; -1 where there is none. */
 int cpu_allowed(int n);
+
+/* The model of this machine's CPUs, as /proc/cpuinfo of some architectures says it; else "". */
+void cpu_model(char *name, size_t size);
 
 #endif

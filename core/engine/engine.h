@@ -75,6 +75,9 @@ struct engine_traits {
 	bool open_end;	   /* ends with its work, not by the clock */
 	bool paced;	   /* takes rate_bps or rate_pps */
 	bool stream;	   /* bulk data whose rate a counter on the way can confirm */
+	bool files;	   /* transactions of file_size bytes each: bulk data too */
+	bool group;	   /* one sends, spec.streams receive each the same */
+	bool scripted;	   /* takes spec.script */
 	enum engine_way way;
 };
 struct engine_traits engine_test_traits(enum engine_test test);

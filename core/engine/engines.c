@@ -83,6 +83,9 @@ struct engine_traits engine_test_traits(enum engine_test test)
 	    .open_end = d->open_end,
 	    .paced = d->paced,
 	    .stream = d->stream,
+	    .files = d->files,
+	    .group = d->group,
+	    .scripted = d->scripted,
 	    .way = d->way,
 	};
 }

@@ -35,9 +35,10 @@ struct engine_def {
 	enum engine_way way;
 	bool stream; /* bulk data, see engine_traits */
 	bool paced;
-	enum engine_unit unit; /* what a stream's track counts */
-	int64_t linger_ns;     /* after the end, before sockets are shut down */
-	int64_t max_gap_ns[2]; /* of window_track, [receiver, sender] */
+	bool files, group, scripted; /* see engine_traits */
+	enum engine_unit unit;	     /* what a stream's track counts */
+	int64_t linger_ns;	     /* after the end, before sockets are shut down */
+	int64_t max_gap_ns[2];	     /* of window_track, [receiver, sender] */
 
 	void (*defaults)(struct engine_spec *s);
 	int (*check)(const struct engine_spec *s, struct err *err);

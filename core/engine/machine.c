@@ -21,6 +21,7 @@
 #include "core/base/file.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
+#include "core/engine/cpu.h"
 
 /* The first line of a file; null where there is none. */
 static json_t *machine_line(const char *path)
@@ -39,18 +40,9 @@ static json_t *machine_line(const char *path)
 
 static json_t *machine_cpu(void)
 {
-	autofree char *text = NULL;
-	struct err ignored = ERR_INIT;
-	size_t n;
-	if (file_read("/proc/cpuinfo", &text, &n, &ignored))
-		return json_null();
-	char *name = strstr(text, "model name");
-	name = name ? strchr(name, ':') : NULL;
-	if (!name)
-		return json_null();
-	name += strspn(name, ": ");
-	name[strcspn(name, "\n")] = '\0';
-	return json_string(name);
+	char name[128];
+	cpu_model(name, sizeof(name));
+	return name[0] ? json_string(name) : json_null();
 }
 
 static bool machine_same(const struct sockaddr *a, const struct sockaddr_storage *b)

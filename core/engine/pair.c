@@ -122,7 +122,7 @@ static int pair_start(struct pair *p, int64_t at, struct err *err)
 static int64_t pair_deadline(const struct engine_spec *s, int64_t start)
 {
 	double seconds = 0;
-	if (s->test == TEST_THROUGHPUT)
+	if (engines_get(s->test)->files)
 		seconds =
 		    (double)s->file_size * 8 / 1e6 * s->streams * (double)(s->count ? s->count : 1);
 	if (seconds > 1e9)

@@ -188,6 +188,7 @@ const struct engine_def pairs_engine = {
     .test = TEST_PAIRS,
     .name = "pairs",
     .aliases = pairs_aliases,
+    .scripted = true,
     .open_end = true,
     .unit = UNIT_BYTES,
     .max_gap_ns = {100 * NSEC_PER_MSEC, 100 * NSEC_PER_MSEC},

@@ -532,6 +532,7 @@ const struct engine_def path_check_engine = {
     .test = TEST_PATH_CHECK,
     .name = "path_check",
     .aliases = path_aliases,
+    .scripted = true,
     .datagram = true,
     .open_end = true,
     .headline_client = true,

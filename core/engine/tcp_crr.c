@@ -171,30 +171,21 @@ static void tcp_crr_merge(const struct engine_spec *s, const json_t *client, con
 static const char *const tcp_crr_aliases[] = {NULL};
 static const char *const tcp_cc_aliases[] = {NULL};
 
+#define TCP_CRR_PARTS                                                                              \
+	.headline_client = true, .unit = UNIT_TRANSACTIONS, .defaults = tcp_crr_defaults,          \
+	.check = tcp_crr_check, .crew = {tcp_crr_server, tcp_crr_client}, .own_connections = true, \
+	.report = tcp_crr_report, .merge = tcp_crr_merge
+
 const struct engine_def tcp_crr_engine = {
     .test = TEST_TCP_CRR,
     .name = "tcp_crr",
     .aliases = tcp_crr_aliases,
-    .headline_client = true,
-    .unit = UNIT_TRANSACTIONS,
-    .defaults = tcp_crr_defaults,
-    .check = tcp_crr_check,
-    .crew = {tcp_crr_server, tcp_crr_client},
-    .own_connections = true,
-    .report = tcp_crr_report,
-    .merge = tcp_crr_merge,
+    TCP_CRR_PARTS,
 };
 
 const struct engine_def tcp_cc_engine = {
     .test = TEST_TCP_CC,
     .name = "tcp_cc",
     .aliases = tcp_cc_aliases,
-    .headline_client = true,
-    .unit = UNIT_TRANSACTIONS,
-    .defaults = tcp_crr_defaults,
-    .check = tcp_crr_check,
-    .crew = {tcp_crr_server, tcp_crr_client},
-    .own_connections = true,
-    .report = tcp_crr_report,
-    .merge = tcp_crr_merge,
+    TCP_CRR_PARTS,
 };

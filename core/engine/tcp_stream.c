@@ -199,7 +199,7 @@ static void tcp_stream_report(struct worker *w, json_t *result)
 static void tcp_stream_merge(const struct engine_spec *s, const json_t *client,
 			     const json_t *server, struct engine_result *out)
 {
-	const json_t *sender = s->test == TEST_TCP_MAERTS ? server : client;
+	const json_t *sender = engines_get(s->test)->way == WAY_BACK ? server : client;
 	if (str_eq(s->io, "zerocopy") && !json_is_true(json_object_get(sender, "zerocopy")))
 		snprintf(out->io, sizeof(out->io), "plain");
 	if (s->test == TEST_TCP_SENDFILE)

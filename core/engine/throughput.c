@@ -281,6 +281,7 @@ const struct engine_def throughput_engine = {
     .test = TEST_THROUGHPUT,
     .name = "throughput",
     .aliases = throughput_aliases,
+    .files = true,
     .open_end = true,
     .unit = UNIT_BYTES,
     .max_gap_ns = {100 * NSEC_PER_MSEC, INT64_MAX},

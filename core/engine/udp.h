@@ -78,14 +78,21 @@ struct udp_stream { /* a stream's own */
 /* How many of a worker's streams send, one way: of a group, only the first one. */
 static inline int udp_senders(const struct worker *w)
 {
-	return w->def->test == TEST_UDP_MULTICAST ? 1 : w->spec.streams;
+	return w->def->group ? 1 : w->spec.streams;
 }
 
 /* The stream whose datagrams come to this one. */
 static inline const struct stream *udp_source(const struct stream *s)
 {
-	return s->w->def->test == TEST_UDP_MULTICAST ? &s->w->streams[0] : s;
+	return s->w->def->group ? &s->w->streams[0] : s;
 }
+
+/* What all their engine_defs have alike. */
+#define UDP_STREAM_PARTS                                                                           \
+	.datagram = true, .unit = UNIT_PACKETS, .stream = true, .paced = true,                     \
+	.linger_ns = UDP_LINGER_NS, .max_gap_ns = {100 * NSEC_PER_MSEC, INT64_MAX},                \
+	.prepare = udp_stream_prepare, .release = udp_stream_release, .report = udp_counts_report, \
+	.merge = udp_counts_merge, .settled = udp_receive_settled, .sent = udp_counts_sent
 
 /* udp_stream.c: parts of an engine_def. */
 int udp_stream_check(const struct engine_spec *s, struct err *err);

@@ -138,7 +138,7 @@ static void udp_counts_add(const struct stream *s, json_t *j, struct hist *delay
 	json_array_append_new(json_object_get(j, "received"), json_integer(q->unique));
 	json_array_append_new(json_object_get(j, "seen"), json_integer((int64_t)q->next));
 	hist_merge(delay, r->delay);
-	if (s->w->def->test == TEST_UDP_MULTICAST)
+	if (s->w->def->group)
 		udp_counts_add_receiver(s, json_object_get(j, "receivers"));
 }
 
@@ -320,7 +320,7 @@ void udp_counts_merge(const struct engine_spec *s, const json_t *client, const j
 	out->late = result_integer(receiver, "late");
 	result_dist_get(json_object_get(receiver, "delay"), &out->delay);
 	out->detail = udp_counts_detail(sender, receiver, &c);
-	if (s->test == TEST_UDP_MULTICAST)
+	if (engines_get(s->test)->group)
 		json_object_set_new(out->detail, "receivers",
 				    udp_counts_receivers(sender, receiver, out->partial));
 	if (way == WAY_BOTH)

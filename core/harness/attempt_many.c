@@ -5,26 +5,22 @@
 #include "core/harness/attempt_many.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/engine/cpu.h"
 #include "core/harness/attempt_part.h"
 
 void attempt_spread(size_t i, struct engine_spec *spec)
 {
-	int cpus[CPU_SETSIZE], n = 0, *places[] = {&spec->client_cpu, &spec->server_cpu};
-	cpu_set_t set;
+	int n = 0, *places[] = {&spec->client_cpu, &spec->server_cpu};
 
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus[n++] = cpu;
+	while (cpu_allowed(n) >= 0)
+		n++;
 	for (size_t p = 0; p < ARRAY_SIZE(places); p++)
 		for (int k = 0; k < n; k++)
-			if (cpus[k] == *places[p]) {
-				*places[p] = cpus[((size_t)k + i) % (size_t)n];
+			if (cpu_allowed(k) == *places[p]) {
+				*places[p] = cpu_allowed((int)(((size_t)k + i) % (size_t)n));
 				break;
 			}
 }

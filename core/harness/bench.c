@@ -5,7 +5,6 @@
  */
 #include "core/harness/bench.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -14,26 +13,12 @@
 #include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/base/units.h"
+#include "core/engine/cpu.h"
+#include "core/harness/rig.h"
 #include "core/harness/schedule.h"
 #include "emulator/plan/plan_links.h"
 
 #define IDLE_NS (400 * NSEC_PER_MSEC)
-
-static void read_cpu_name(struct run_machine *m)
-{
-	autofree char *text = NULL;
-	struct err ignored = ERR_INIT;
-	size_t len;
-
-	if (file_read("/proc/cpuinfo", &text, &len, &ignored))
-		return;
-	const char *line = strstr(text, "model name"); /* not on every architecture */
-	const char *name = line ? strchr(line, ':') : NULL;
-	if (!name)
-		return;
-	name += 1 + strspn(name + 1, " \t");
-	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strcspn(name, "\n"), name);
-}
 
 static int describe_machine(struct run_machine *m, struct err *err)
 {
@@ -42,7 +27,7 @@ static int describe_machine(struct run_machine *m, struct err *err)
 	if (!uname(&u))
 		snprintf(m->kernel, sizeof(m->kernel), "%.*s", (int)sizeof(m->kernel) - 1,
 			 u.release);
-	read_cpu_name(m);
+	cpu_model(m->cpu, sizeof(m->cpu));
 	m->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	m->root = geteuid() == 0;
 	return lab_measure_machine(&m->model, err);
@@ -112,21 +97,22 @@ static void count_nodes(const struct wire *w, struct run_lab *shown)
 	}
 }
 
-/* A lab that is not what the plan says would be measured all the same, and nobody would know. */
-static int check_lab(const struct lab *lab, struct err *err)
+/* What is to be told of a lab that runs. */
+static void describe_lab(struct bench *b, struct bench_lab *lab, const struct lab_up_options *o,
+			 const struct lab_timing *timing)
 {
-	autostr struct strbuf differences = {0};
-	size_t n = 0;
-	int r = lab_check(lab, &differences, &n, err);
+	struct run_lab *shown = VEC_ADD(&b->r->arena, &b->r->labs);
 
-	if (r)
-		return err_wrap(err, "checking the lab");
-	if (n)
-		return err_fail(err, EUCLEAN, "the lab is not what the plan says:\n%s",
-				strbuf_text(&differences));
-	return 0;
+	lab->shown = (int)b->r->labs.n - 1;
+	shown->name = arena_strdup(&b->r->arena, o->name);
+	shown->unshaped = o->compile.unshaped;
+	shown->timing = *timing;
+	shown->choices = json_incref(json_object_get(lab_state(lab->lab), "plan_choices"));
+	shown->links = plan_links_json(&lab->wire, &o->compile.machine);
+	count_nodes(&lab->wire, shown);
 }
 
+/* One that is not what the plan says is told of too: it is taken down like the others. */
 static int build(struct bench *b, bool unshaped, struct err *err)
 {
 	struct bench_lab *lab = &b->labs[unshaped];
@@ -141,27 +127,13 @@ static int build(struct bench *b, bool unshaped, struct err *err)
 	    .files = b->load.files.v,
 	    .n_files = b->load.files.n,
 	    .compile = {.machine = b->r->machine.model, .unshaped = unshaped},
-	    .tied = true,
 	};
 	struct lab_timing timing;
-	struct plan plan;
+	int r = rig_build(&lab->wire, &o, &lab->lab, &timing, err);
 
-	plan_build(&lab->wire, &o.compile.machine, &plan);
-	int r = lab_up(&plan, &o, &lab->lab, &timing, err);
-	plan_done(&plan);
-	if (r) {
-		lab->lab = NULL;
-		return r;
-	}
-	struct run_lab *shown = VEC_ADD(&b->r->arena, &b->r->labs);
-	lab->shown = (int)b->r->labs.n - 1;
-	shown->name = arena_strdup(&b->r->arena, name);
-	shown->unshaped = unshaped;
-	shown->timing = timing;
-	shown->choices = json_incref(json_object_get(lab_state(lab->lab), "plan_choices"));
-	shown->links = plan_links_json(&lab->wire, &o.compile.machine);
-	count_nodes(&lab->wire, shown);
-	return check_lab(lab->lab, err);
+	if (lab->lab)
+		describe_lab(b, lab, &o, &timing);
+	return r;
 }
 
 int bench_lab(struct bench *b, bool unshaped, struct bench_lab **out, struct err *err)

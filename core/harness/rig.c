@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rig: from a topology's text to a running lab, and back to nothing. Called by the trials and by
- * `vpclab tool try`. */
+/* rig: from a topology's text to a running lab, and back to nothing. Called by the trials, by
+ * `vpclab tool try` and, for the labs of scenarios, by bench.c. */
 #include "core/harness/rig.h"
 
 #include <errno.h>
@@ -24,38 +24,50 @@ static int load(const struct rig_spec *s, struct rig *r, struct problems *p, str
 	return 0;
 }
 
+static int check(const struct lab *lab, struct err *err)
+{
+	autostr struct strbuf differences = {0};
+	size_t n = 0;
+	int r = lab_check(lab, &differences, &n, err);
+
+	if (r)
+		return err_wrap(err, "checking the lab");
+	if (n)
+		return err_fail(err, EUCLEAN, "the lab is not what the plan says:\n%s",
+				strbuf_text(&differences));
+	return 0;
+}
+
+int rig_build(const struct wire *w, const struct lab_up_options *options, struct lab **out,
+	      struct lab_timing *timing, struct err *err)
+{
+	struct lab_up_options o = *options;
+	struct plan plan;
+
+	o.tied = true;
+	plan_build(w, &o.compile.machine, &plan);
+	int r = lab_up(&plan, &o, out, timing, err);
+	plan_done(&plan);
+	if (r) {
+		*out = NULL;
+		return r;
+	}
+	return check(*out, err);
+}
+
 static int build(const struct rig_spec *s, struct rig *r, struct err *err)
 {
-	struct lab_up_options o = {
+	const struct lab_up_options o = {
 	    .name = s->name,
 	    .source_name = s->topology.name,
 	    .source_text = s->topology.text,
 	    .files = r->load.files.v,
 	    .n_files = r->load.files.n,
 	    .compile = {.machine = *s->machine},
-	    .tied = true,
 	};
 	struct lab_timing timing;
-	struct plan plan;
 
-	plan_build(&r->wire, s->machine, &plan);
-	int ret = lab_up(&plan, &o, &r->lab, &timing, err);
-	plan_done(&plan);
-	if (ret)
-		r->lab = NULL;
-	return ret;
-}
-
-static int check(const struct rig *r, struct err *err)
-{
-	autostr struct strbuf differences = {0};
-	size_t n = 0;
-	int ret = lab_check(r->lab, &differences, &n, err);
-
-	if (!ret && n)
-		ret = err_fail(err, EUCLEAN, "the lab is not what the plan says:\n%s",
-			       strbuf_text(&differences));
-	return ret;
+	return rig_build(&r->wire, &o, &r->lab, &timing, err);
 }
 
 int rig_open(const struct rig_spec *s, struct rig *out, struct problems *p, struct err *err)
@@ -63,9 +75,7 @@ int rig_open(const struct rig_spec *s, struct rig *out, struct problems *p, stru
 	*out = (struct rig){0};
 	int r = load(s, out, p, err);
 
-	if (!r)
-		r = build(s, out, err);
-	return r ? r : check(out, err);
+	return r ? r : build(s, out, err);
 }
 
 int rig_close(struct rig *r, struct err *err)

@@ -46,7 +46,7 @@ static int64_t planned_ns(const struct run_result *r, const struct run_cell *c)
 	const struct engine_spec *e = &r->scenario->measures.v[c->measure].spec;
 	int64_t ns = e->warmup_ns + e->duration_ns;
 
-	if (e->test == TEST_THROUGHPUT && c->predicted.known) {
+	if (engine_test_traits(e->test).files && c->predicted.known) {
 		double one = (double)e->file_size * 8 / c->predicted.goodput_bps * 1e9;
 		double all = one * (double)(e->count > 1 ? e->count : 1);
 
@@ -294,7 +294,7 @@ static void find_ceiling(struct runner *run, struct run_cell *c)
 	struct bench_lab *lab;
 	struct err ignored = ERR_INIT;
 
-	if (m.spec.test == TEST_THROUGHPUT)
+	if (engine_test_traits(m.spec.test).files)
 		engine_spec_default(&m.spec, TEST_TCP_STREAM);
 	m.unshaped = true;
 	m.spec.rate_bps = m.spec.rate_pps = 0;

@@ -36,14 +36,16 @@ static json_t *json_value(const char *key, const char *text)
 static int set_value(struct engine_spec *s, const char *key, const char *text, int family,
 		     struct err *err)
 {
+	struct engine_traits t = engine_test_traits(s->test);
 	json_t *v = json_value(key, text);
 	int64_t frame;
 	int r;
 
 	if (is_frame(key)) {
 		r = units_parse_size(text, &frame, err) ? err_wrap(err, "frame") : 0;
-		if (!r && s->test != TEST_UDP_STREAM)
-			r = err_input(err, "frame: only udp_stream sends frames of a given size");
+		if (!r && !(t.datagram && t.stream))
+			r = err_input(err, "frame: only streams of datagrams have frames of a "
+					   "given size");
 		if (!r)
 			s->size = attempt_frame_payload(frame, family);
 		if (!r && !s->size)

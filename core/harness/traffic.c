@@ -6,9 +6,10 @@
 #include "core/harness/traffic.h"
 
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "core/engine/cpu.h"
 
 enum { FCS = 4, ETHERNET_HEADER = 14, UDP_MAX = 65507 };
 
@@ -33,14 +34,9 @@ void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
 /* One of our CPUs that is not `other`; that one where there is no second. */
 static int another_cpu(int other)
 {
-	cpu_set_t set;
+	int cpu = cpu_allowed(cpu_allowed(0) == other);
 
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return other;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (i != other && CPU_ISSET(i, &set))
-			return i;
-	return other;
+	return cpu >= 0 ? cpu : other;
 }
 
 void attempt_place_given(enum scenario_cpus cpus, const struct attempt_pins *given,
@@ -66,9 +62,10 @@ bool traffic_is_udp(enum engine_test test)
 
 bool traffic_is_bulk(enum engine_test test)
 {
+	struct engine_traits t = engine_test_traits(test);
+
 	/* A group's receivers each get what was sent once: no rate of one flow. */
-	return (engine_test_traits(test).stream && test != TEST_UDP_MULTICAST) ||
-	       test == TEST_THROUGHPUT;
+	return (t.stream && !t.group) || t.files;
 }
 
 void traffic_size(const struct path *there, const struct path *back, int family,

@@ -112,7 +112,7 @@ static void bad_words(void **state)
 	values(TEST_TCP_STREAM, "rate=1mbit,2mbit",
 	       "error: rate_bps: tcp_stream goes as fast as it can, it is not paced");
 	values(TEST_TCP_STREAM, "frame=64,128",
-	       "error: frame: only udp_stream sends frames of a given size");
+	       "error: frame: only streams of datagrams have frames of a given size");
 	values(TEST_TCP_STREAM, "congestion=a..b+c",
 	       "error: congestion: a range needs numbers; give a list such as congestion=a,b");
 }

@@ -322,8 +322,9 @@ static json_t *merge_detail(const struct merge *m)
 	json_t *groups = json_array();
 	for (size_t g = 0; g < m->script.groups.n; g++) {
 		const struct script_group *group = &m->script.groups.v[g];
-		json_t *j = sum_json(&m->groups[g]);
-		json_object_set_new(j, "name", json_string(group->name));
+		json_t *j = json_pack("{s:s}", "name", group->name), *sum = sum_json(&m->groups[g]);
+		json_object_update(j, sum);
+		json_decref(sum);
 		if (group->voip.codec)
 			put_call(j, &group->voip, &m->groups[g]);
 		json_array_append_new(groups, j);

@@ -165,7 +165,7 @@ static void side(const char *name, const struct engine_spec *s, const struct eng
 	strbuf_add(text, ")");
 	if (!isnan(e->us_per_packet))
 		strbuf_addf(text, ", %.2f µs a %s", e->us_per_packet, of);
-	if (!isnan(e->us_per_kib) && (t.stream || s->test == TEST_THROUGHPUT))
+	if (!isnan(e->us_per_kib) && (t.stream || t.files))
 		strbuf_addf(text, ", its machine %.3f µs/KiB", e->us_per_kib);
 }
 
@@ -230,7 +230,9 @@ static void back(const struct engine_spec *s, const struct engine_result *r, str
 static char *plain_name(const char *prefix, const char *key)
 {
 	static const char *const units[] = {"_ns", "_bps", "_s"};
-	char *name = prefix[0] ? mem_printf("%s.%s", prefix, key) : mem_strdup(key);
+	const char *second = str_ends(key, "_ps") ? " a second" : "";
+	char *name = mem_printf("%s%s%.*s%s", prefix, prefix[0] ? "." : "",
+				(int)(strlen(key) - (second[0] ? strlen("_ps") : 0)), key, second);
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (str_ends(name, units[i])) {
@@ -312,36 +314,40 @@ static void add_dist(const json_t *j, const char *key, struct strbuf *out)
 
 static void add_detail(const json_t *j, const char *prefix, int depth, struct strbuf *out);
 
-/* The columns are the plain keys of the first row. */
+/* Its plain members. How wide a confidence interval is, is in what is called precision too. */
+static void add_row(const json_t *row, struct strbuf *out)
+{
+	autostr struct strbuf line = {0};
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)row, key, v)
+	{
+		if (json_is_null(v) || json_is_object(v) || json_is_array(v) ||
+		    strstr(key, "_half_width_"))
+			continue;
+		autofree char *name = plain_name("", key);
+
+		strbuf_addf(&line, "%s%s ", line.len ? ", " : "", name);
+		add_value(v, key, &line);
+	}
+	text_spaces(out, 4);
+	text_wrap(out, strbuf_text(&line), 4, 6);
+	strbuf_addc(out, '\n');
+}
+
 static void add_table(const json_t *list, const char *name, struct strbuf *out)
 {
-	const json_t *first = json_array_get(list, 0), *row, *v;
+	const json_t *row;
 	size_t i;
 
 	begin(out, name);
-	strbuf_addf(out, "%zu:", json_array_size(list));
-	strbuf_addc(out, '\n');
+	strbuf_addf(out, "%zu:\n", json_array_size(list));
 	json_array_foreach((json_t *)list, i, row)
 	{
-		autostr struct strbuf line = {0};
-		const char *key;
-		json_t *of_first;
-
 		if (i == FINDINGS_ROWS)
 			break;
-		json_object_foreach((json_t *)first, key, of_first)
-		{
-			v = json_object_get(row, key);
-			if (!v || json_is_null(v) || json_is_object(v) || json_is_array(v))
-				continue;
-			autofree char *name_of = plain_name("", key);
-
-			strbuf_addf(&line, "%s%s ", line.len ? ", " : "", name_of);
-			add_value(v, key, &line);
-		}
-		text_spaces(out, 4);
-		text_wrap(out, strbuf_text(&line), 4, 6);
-		strbuf_addc(out, '\n');
+		add_row(row, out);
 	}
 	if (json_array_size(list) > FINDINGS_ROWS)
 		strbuf_addf(out, "    … and %zu more: see --json\n",
@@ -386,6 +392,48 @@ void findings_detail(const json_t *detail, struct strbuf *out)
 	add_detail(detail, "", 0, out);
 }
 
+/* Why the first of the pairs that failed did. */
+static void first_failure(const json_t *pairs, struct strbuf *out)
+{
+	const json_t *pair, *why;
+	size_t i;
+
+	json_array_foreach((json_t *)pairs, i, pair)
+	{
+		why = json_object_get(pair, "why");
+		if (!why)
+			continue;
+		begin(out, "failed");
+		strbuf_addf(out, "pair %lld: %s; see --json for more\n",
+			    (long long)json_integer_value(json_object_get(pair, "pair")),
+			    json_string_value(why));
+		return;
+	}
+}
+
+/* Scripts on pairs: the groups and all of them together. Each pair is for programs. */
+static void scripted(const struct engine_result *r, struct strbuf *out)
+{
+	static const char *const plain[] = {"script", "ended_by", "run_s", "seed",
+					    "changed_on_the_way"};
+	const json_t *groups = json_object_get(r->detail, "groups");
+
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
+		const json_t *v = json_object_get(r->detail, plain[i]);
+
+		autofree char *name = plain_name("", plain[i]);
+
+		if (v)
+			add_member(v, name, plain[i], 0, out);
+	}
+	if (json_array_size(groups) > 1)
+		add_table(groups, "groups", out);
+	begin(out, "total");
+	strbuf_addc(out, '\n');
+	add_row(json_object_get(r->detail, "total"), out);
+	first_failure(r->pairs, out);
+}
+
 void findings_describe(const struct engine_spec *s, const struct engine_result *r, double wire_pps,
 		       struct strbuf *out)
 {
@@ -402,8 +450,8 @@ void findings_describe(const struct engine_spec *s, const struct engine_result *
 	if (r->clock_error_ns > 0)
 		strbuf_addf(out, "  %-16s one-way times are right within ±%.1f µs\n", "clocks",
 			    r->clock_error_ns / 1e3);
-	if (r->detail)
+	if (json_object_get(r->detail, "groups"))
+		scripted(r, out);
+	else if (r->detail)
 		findings_detail(r->detail, out);
-	if (json_array_size(r->pairs) && s->test != TEST_THROUGHPUT)
-		add_table(r->pairs, "pairs", out);
 }

@@ -85,6 +85,7 @@ else
 fi
 
 # Too few descriptors: said before anything is measured. Root could raise the limit.
+# shellcheck disable=SC2317 # called by fails_with
 few() {
 	local without=()
 	[ "$(id -u)" != 0 ] || without=(setpriv "--bounding-set=-sys_resource")

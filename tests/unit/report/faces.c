@@ -270,14 +270,40 @@ static void detail_in_words(void **state)
 		json_array_append_new(rows, json_pack("{s:i,s:i}", "id", i, "lost", i * 2));
 	json_object_set_new(j, "receivers", rows);
 	findings_detail(j, &out);
-	has(&out, "round_trip       mean 2.0 µs, p50 1.5 µs, 7 in all");
+	has(&out, "round trip       mean 2.0 µs, p50 1.5 µs, 7 in all");
 	has(&out, "connections      3\n");
 	has(&out, "spin             no\n");
-	has(&out, "forward.jitter_ns 2.5 µs");
+	has(&out, "forward.jitter   2.5 µs");
 	has(&out, "id 3, lost 6\n");
 	has(&out, "… and 3 more");
 	hasnt(&out, "secret");
 	json_decref(j);
+}
+
+static void pairs_in_words(void **state)
+{
+	struct engine_spec s;
+	struct engine_result r = {.test = TEST_PAIRS};
+	autostr struct strbuf out = {0};
+
+	(void)state;
+	engine_spec_default(&s, TEST_PAIRS);
+	r.detail =
+	    json_pack("{s:s,s:[{s:s,s:i,s:f},{s:s,s:i,s:f}],s:s,s:{s:i,s:n,s:f,s:f}}", "script",
+		      "mix", "groups", "name", "web", "pairs", 2, "response_s", 0.0125, "name",
+		      "call", "pairs", 1, "mos", 4.2, "shown", "all pairs", "total", "pairs", 3,
+		      "jitter_ns", "throughput_bps", 5e6, "throughput_half_width_bps", 1e5);
+	r.pairs = json_pack("[{s:i,s:s},{s:i,s:s,s:s}]", "pair", 0, "state", "cut", "pair", 1,
+			    "state", "failed", "why", "Connection refused");
+	findings_describe(&s, &r, NAN, &out);
+	has(&out, "script           mix\n");
+	has(&out, "name web, pairs 2, response 12.5");
+	has(&out, "name call, pairs 1, mos 4.2\n"); /* what the first has not */
+	has(&out, "pairs 3, throughput 5.00 Mbit/s\n");
+	has(&out, "pair 1: Connection refused");
+	hasnt(&out, "state cut");
+	hasnt(&out, "all pairs");
+	engine_result_done(&r);
 }
 
 int main(void)
@@ -290,6 +316,7 @@ int main(void)
 	    cmocka_unit_test(netperf),
 	    cmocka_unit_test(small_writes_are_explained),
 	    cmocka_unit_test(detail_in_words),
+	    cmocka_unit_test(pairs_in_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

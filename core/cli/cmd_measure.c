@@ -20,6 +20,7 @@
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "core/cli/test_options.h"
+#include "core/cli/where.h"
 #include "core/harness/attempt.h"
 #include "core/harness/bench.h"
 #include "core/report/json.h"
@@ -28,14 +29,11 @@
 struct measure_options {
 	struct test_options test;
 	int64_t frame;
-	const char *cpus;
-	const char *address, *key, *remote_program, *ssh_config;
+	struct where_options where;
 	struct face_options face;
 	struct many_options many;
-	bool ipv6, opposite, json;
+	bool opposite, json;
 };
-
-static const char *const cpus_words[] = {"default", "same", "apart", "free", NULL};
 
 static int fill_spec(const struct measure_options *o, const char *test, struct engine_spec *e,
 		     struct err *err)
@@ -49,25 +47,10 @@ static int fill_spec(const struct measure_options *o, const char *test, struct e
 	if (!engine_test_traits(e->test).datagram || !engine_test_traits(e->test).stream)
 		return err_input(err, "--frame: only streams of datagrams (udp_stream, udp_maerts, "
 				      "udp_bidir) have frames of a given size");
-	e->size = attempt_frame_payload(o->frame, o->ipv6 ? AF_INET6 : AF_INET);
+	e->size = attempt_frame_payload(o->frame, where_family(&o->where));
 	return e->size ? 0
 		       : err_input(err, "--frame: %lld bytes leave no room for payload",
 				   (long long)o->frame);
-}
-
-static enum scenario_cpus find_cpus(const struct measure_options *o)
-{
-	for (int i = 0; o->cpus && cpus_words[i]; i++)
-		if (str_eq(o->cpus, cpus_words[i]))
-			return (enum scenario_cpus)i;
-	return CPUS_DEFAULT;
-}
-
-static void place(const struct measure_options *o, struct engine_spec *e)
-{
-	attempt_place_given(
-	    find_cpus(o), &(struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu},
-	    e);
 }
 
 static int measure_once(struct measurement *m, struct arena *arena, struct err *err)
@@ -118,8 +101,8 @@ static int many_in_lab(const struct measure_options *o, const struct attempt_spe
 	struct many many;
 
 	many_init(&many, at, o->many.quiet);
-	many.cpus = find_cpus(o);
-	many.pins = (struct attempt_pins){(int)o->test.client_cpu, (int)o->test.server_cpu};
+	many.cpus = where_cpus(&o->where);
+	many.pins = where_pins(&o->test);
 	int r = measure_many(&many, &o->many, &at->engine, face, err);
 	many_done(&many);
 	return r;
@@ -141,6 +124,7 @@ static int many_remotely(const struct measure_options *o, const struct attempt_s
 static int measure_lab(const struct measure_options *o, const struct measure_ends *ends,
 		       const struct engine_spec *e, struct err *err)
 {
+	struct attempt_pins pins = where_pins(&o->test);
 	struct measurement m = {0};
 	struct source s;
 	enum face face = face_of(&o->face, o->json, FACE_TEXT);
@@ -152,12 +136,12 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	    .wire = &s.wire,
 	    .from = ends->pairs.v[0].from,
 	    .to = ends->pairs.v[0].to,
-	    .family = o->ipv6 ? AF_INET6 : AF_INET,
+	    .family = where_family(&o->where),
 	    .opposite = o->opposite,
 	    .engine = *e,
 	};
-	m.placed = o->test.client_cpu >= 0 || o->test.server_cpu >= 0;
-	place(o, &m.spec.engine);
+	m.placed = pins.client >= 0 || pins.server >= 0;
+	attempt_place_given(where_cpus(&o->where), &pins, &m.spec.engine);
 	if (!r && measure_many_wanted(&o->many))
 		r = many_in_lab(o, &m.spec, face, err);
 	else if (!r)
@@ -171,23 +155,12 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 static int measure_remote(const struct measure_options *o, const struct measure_ends *ends,
 			  const struct engine_spec *e, struct err *err)
 {
-	struct remote_options remote = {
-	    .program = o->remote_program,
-	    .ssh_config = o->ssh_config,
-	    .key_file = o->key,
-	    .address = o->address,
-	    .family = o->ipv6 || (o->address && strchr(o->address, ':')) ? AF_INET6 : AF_INET,
-	};
+	struct remote_options remote = where_remote(&o->where);
 	struct engine_spec spec = *e;
 
 	if (o->opposite)
 		return err_input(err, "--opposite: between real machines nothing is predicted");
-	if (o->cpus) {
-		place(o, &spec);
-	} else { /* which CPUs are good there nobody knows here */
-		spec.client_cpu = o->test.client_cpu >= 0 ? (int)o->test.client_cpu : -1;
-		spec.server_cpu = o->test.server_cpu >= 0 ? (int)o->test.server_cpu : -1;
-	}
+	where_place_remote(&o->where, &o->test, &spec);
 	enum face face = face_of(&o->face, o->json, FACE_TEXT);
 	measure_face(face, false);
 	if (measure_many_wanted(&o->many))
@@ -203,18 +176,10 @@ static int measure_remote(const struct measure_options *o, const struct measure_
 static int check_options(const struct measure_options *o, const struct measure_ends *ends,
 			 struct err *err)
 {
-	const char *given = o->address		? "--address"
-			    : o->key		? "--key"
-			    : o->remote_program ? "--remote-program"
-			    : o->ssh_config	? "--ssh-config"
-						: NULL;
-
 	if (measure_many_wanted(&o->many) && ends->pairs.n > 1)
 		return err_input(err, "--%s: takes one pair of ends",
 				 o->many.repeat ? "repeat" : "sweep");
-	if (given && !ends->remote)
-		return err_input(err, "%s: is for real machines (ssh://, tls://, local)", given);
-	return 0;
+	return where_check(&o->where, ends, err);
 }
 
 static int measure_run(const struct call *call, struct err *err)
@@ -244,15 +209,7 @@ static const struct option_def option_defs[] = {
     TEST_OPTION_DEFS(struct measure_options),
     {"frame", 'f', OPT_SIZE, "BYTES", "udp_stream: Ethernet frame with FCS, instead of --size",
      AT(frame), NULL, 0, 0},
-    {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
-     cpus_words, 0, 0},
-    {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
-    {"address", 'a', OPT_STRING, "ADDRESS", "real machines: where the client finds the server",
-     AT(address), NULL, 0, 0},
-    {"key", 0, OPT_STRING, "FILE", "tls:// ends: the key of their listener", AT(key), NULL, 0, 0},
-    {"remote-program", 0, OPT_STRING, "PATH", "ssh:// ends: where vpclab is there (vpclab)",
-     AT(remote_program), NULL, 0, 0},
-    {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
+    WHERE_OPTION_DEFS(struct measure_options),
     {"opposite", 0, OPT_FLAG, NULL, "predict for an equal flow that runs the other way meanwhile",
      AT(opposite), NULL, 0, 0},
     MANY_OPTION_DEFS(struct measure_options),

@@ -18,6 +18,7 @@
 #include "core/cli/print.h"
 #include "core/cli/source.h"
 #include "core/cli/test_options.h"
+#include "core/cli/where.h"
 #include "core/report/curves.h"
 #include "core/report/searches.h"
 
@@ -32,11 +33,11 @@ enum { ETHERNET_BYTES = 18, GOALS_MOST = 8, CONNECTIONS_MOST = ENGINE_STREAMS };
 
 struct search_command_options {
 	struct test_options test;
-	const char *address, *key, *remote_program, *ssh_config;
-	const char *frames, *resolution, *exceed, *most, *repeat, *cpus;
+	struct where_options where;
+	const char *frames, *resolution, *exceed, *most, *repeat;
 	struct option_list goals;
 	int64_t initial_ns, sum_ns, bursts, most_threads;
-	bool ipv6, quiet, json;
+	bool quiet, json;
 };
 
 struct job {
@@ -54,11 +55,9 @@ struct method {
 	int64_t duration_ns;
 };
 
-static const char *const cpus_words[] = {"default", "same", "apart", "free", NULL};
-
 static int family(const struct job *job)
 {
-	return job->o->ipv6 ? AF_INET6 : AF_INET;
+	return where_family(&job->o->where);
 }
 
 static int parse_share(const char *option, const char *text, double most, double *out,
@@ -377,16 +376,6 @@ static int specify(struct job *job, const struct method *m, struct err *err)
 	return 0;
 }
 
-static void place(struct job *job)
-{
-	struct many *m = &job->many;
-
-	for (int i = 0; job->o->cpus && cpus_words[i]; i++)
-		if (str_eq(job->o->cpus, cpus_words[i]))
-			m->cpus = (enum scenario_cpus)i;
-	m->pins = (struct attempt_pins){(int)job->o->test.client_cpu, (int)job->o->test.server_cpu};
-}
-
 static int in_lab(struct job *job, const struct method *m, const struct measure_ends *ends,
 		  struct err *err)
 {
@@ -402,7 +391,8 @@ static int in_lab(struct job *job, const struct method *m, const struct measure_
 
 	if (!r) {
 		many_init(&job->many, &at, job->o->quiet);
-		place(job);
+		job->many.cpus = where_cpus(&job->o->where);
+		job->many.pins = where_pins(&job->o->test);
 		r = m->run(job, err);
 		many_done(&job->many);
 	}
@@ -414,19 +404,11 @@ static int between_machines(struct job *job, const struct method *m,
 			    const struct measure_ends *ends, struct err *err)
 {
 	const struct search_command_options *o = job->o;
-	struct remote_options remote = {
-	    .program = o->remote_program,
-	    .ssh_config = o->ssh_config,
-	    .key_file = o->key,
-	    .address = o->address,
-	    .family = o->ipv6 || (o->address && strchr(o->address, ':')) ? AF_INET6 : AF_INET,
-	};
+	struct remote_options remote = where_remote(&o->where);
 	struct attempt_spec at = {
 	    .from = ends->pairs.v[0].from, .to = ends->pairs.v[0].to, .family = remote.family};
 
-	/* Which CPUs are good there nobody knows here. */
-	job->spec.client_cpu = (int)o->test.client_cpu;
-	job->spec.server_cpu = (int)o->test.server_cpu;
+	where_place_remote(&o->where, &o->test, &job->spec);
 	many_init(&job->many, &at, o->quiet);
 	int r = many_remote(&job->many, &remote, err);
 	if (!r)
@@ -448,6 +430,8 @@ static int search_run_command(const struct call *call, struct err *err)
 	int r = measure_ends_parse(call->argv[0], call->argv[1], &ends, err);
 	if (!r && ends.pairs.n > 1)
 		r = err_input(err, "a search takes one pair of ends");
+	if (!r)
+		r = where_check(&job.o->where, &ends, err);
 	if (!r)
 		r = ends.remote ? between_machines(&job, m, &ends, err)
 				: in_lab(&job, m, &ends, err);
@@ -480,15 +464,7 @@ static const struct option_def option_defs[] = {
      AT(repeat), NULL, 0, 0},
     {"most-threads", 0, OPT_INT, "N", "saturate: try more threads too", AT(most_threads), NULL, 1,
      1024},
-    {"cpus", 0, OPT_STRING, "WHICH", "both ends on the same CPU, apart, or free", AT(cpus),
-     cpus_words, 0, 0},
-    {"address", 'a', OPT_STRING, "ADDRESS", "real machines: where the client finds the server",
-     AT(address), NULL, 0, 0},
-    {"key", 0, OPT_STRING, "FILE", "tls:// ends: the key of their listener", AT(key), NULL, 0, 0},
-    {"remote-program", 0, OPT_STRING, "PATH", "ssh:// ends: where vpclab is there (vpclab)",
-     AT(remote_program), NULL, 0, 0},
-    {"ssh-config", 0, OPT_STRING, "FILE", "ssh:// ends: ssh's own -F", AT(ssh_config), NULL, 0, 0},
-    {"ipv6", '6', OPT_FLAG, NULL, "over IPv6", AT(ipv6), NULL, 0, 0},
+    WHERE_OPTION_DEFS(struct search_command_options),
     {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
     OPT_JSON(struct search_command_options, json),
 };

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* where: see where.h. Called by cmd_measure.c and cmd_search.c. */
+#include "core/cli/where.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core/base/str.h"
+
+const char *const where_cpus_words[] = {"default", "same", "apart", "free", NULL};
+
+int where_check(const struct where_options *o, const struct measure_ends *ends, struct err *err)
+{
+	const char *given = o->address		? "--address"
+			    : o->key		? "--key"
+			    : o->remote_program ? "--remote-program"
+			    : o->ssh_config	? "--ssh-config"
+						: NULL;
+
+	if (given && !ends->remote)
+		return err_input(err, "%s: is for real machines (ssh://, tls://, local)", given);
+	return 0;
+}
+
+int where_family(const struct where_options *o)
+{
+	return o->ipv6 ? AF_INET6 : AF_INET;
+}
+
+enum scenario_cpus where_cpus(const struct where_options *o)
+{
+	for (int i = 0; o->cpus && where_cpus_words[i]; i++)
+		if (str_eq(o->cpus, where_cpus_words[i]))
+			return (enum scenario_cpus)i;
+	return CPUS_DEFAULT;
+}
+
+struct attempt_pins where_pins(const struct test_options *o)
+{
+	return (struct attempt_pins){(int)o->client_cpu, (int)o->server_cpu};
+}
+
+struct remote_options where_remote(const struct where_options *o)
+{
+	bool six = o->ipv6 || (o->address && strchr(o->address, ':'));
+
+	return (struct remote_options){
+	    .program = o->remote_program,
+	    .ssh_config = o->ssh_config,
+	    .key_file = o->key,
+	    .address = o->address,
+	    .family = six ? AF_INET6 : AF_INET,
+	};
+}
+
+void where_place_remote(const struct where_options *o, const struct test_options *test,
+			struct engine_spec *spec)
+{
+	struct attempt_pins pins = where_pins(test);
+
+	attempt_place_given(o->cpus ? where_cpus(o) : CPUS_FREE, &pins, spec);
+}

@@ -26,6 +26,7 @@ struct evidence {
 	double payload_bytes;	      /* of one packet, as counted */
 	double fragments;	      /* packets a datagram, as counted */
 	const char *machine;	      /* why the machine was the limit, or NULL */
+	const char *spoilt; /* why the link or an event was not what the trial says, or NULL */
 };
 
 enum judgement {

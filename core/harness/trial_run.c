@@ -217,8 +217,7 @@ static void conclude(const struct trial_run_spec *s, struct trial_result *out)
 	struct readings readings;
 	const struct answer *worst;
 
-	if (out->inconclusive && !out->evidence.machine)
-		out->evidence.machine = out->inconclusive;
+	out->evidence.spoilt = out->inconclusive;
 	readings_of(out->test, &out->output, &readings);
 	judge(s->trial, out->test, &out->output, &readings, &out->evidence, &out->judged);
 	readings_done(&readings);

@@ -10,6 +10,24 @@
 
 static bool derived[FAULT_KINDS];
 
+/* Half of a round trip is half of it on any machine; a longer one may be the machine's. */
+static void test_busy_times(void **state)
+{
+	struct bed b;
+
+	(void)state;
+	bed_init(&b);
+	b.e.machine = "the relay was late";
+	tells(&b, FIGURE_LATENCY_MEAN, 0.0052);
+	asks(&b, FIGURE_LATENCY_MEAN, TRUTH_FIXED, 0.01);
+	judge_it(&b);
+	is(&b, "latency_mean", JUDGED_LIE, FAULT_HALF_ROUND_TRIP);
+	b.r.list.v[0].value = 0.017;
+	judge_it(&b);
+	is(&b, "latency_mean", JUDGED_INCONCLUSIVE, FAULT_OTHER);
+	bed_done(&b);
+}
+
 /* A tool that warns of it does not lie; a machine that was the limit accuses nobody. */
 static void test_softer(void **state)
 {
@@ -23,10 +41,27 @@ static void test_softer(void **state)
 	judge_it(&b);
 	is(&b, "goodput", JUDGED_OFF, FAULT_WRONG_UNIT);
 	b.e.machine = "CPU 0 was 100 % busy";
+	judge_it(&b); /* what was counted is so all the same, but for the times of reading */
+	is(&b, "goodput", JUDGED_OFF, FAULT_WRONG_UNIT);
+	b.r.list.v[0].value = 10e6 / 1.073741824;
 	judge_it(&b);
 	is(&b, "goodput", JUDGED_INCONCLUSIVE, FAULT_WRONG_UNIT);
+	b.r.list.v[0].value = 1.25e6;
+	b.t.questions.v[0].source = TRUTH_PREDICTED;
+	judge_it(&b);
+	is(&b, "goodput", JUDGED_INCONCLUSIVE, FAULT_WRONG_UNIT);
+	b.r.list.v[0].value = 80e6; /* a busy machine makes no rate greater */
+	judge_it(&b);
+	is(&b, "goodput", JUDGED_OFF, FAULT_WRONG_UNIT);
+	b.e.spoilt = "the link is not what it says"; /* then nothing is known */
+	judge_it(&b);
+	is(&b, "goodput", JUDGED_INCONCLUSIVE, FAULT_WRONG_UNIT);
+	b.e.spoilt = NULL;
+	b.r.list.v[0].value = 1.25e6;
+	judge_it(&b);
 	assert_non_null(strstr(about(&b, "goodput")->text, "CPU 0 was 100 % busy"));
 	b.e.machine = NULL;
+	b.t.questions.v[0].source = TRUTH_COUNTED;
 	b.e.counted_bps = NAN;
 	judge_it(&b);
 	is(&b, "goodput", JUDGED_INCONCLUSIVE, FAULT_NONE);
@@ -111,16 +146,23 @@ static void test_exit(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		b.t.exit = rows[i].wanted;
 		b.o.status[0] = rows[i].status;
-		b.e.machine = NULL;
+		b.e.spoilt = NULL;
 		judge_it(&b);
 		is(&b, "exit", rows[i].right ? JUDGED_TRUE : JUDGED_WRONG_EXIT,
 		   rows[i].right ? FAULT_NONE : FAULT_WRONG_EXIT);
 		if (rows[i].right)
 			continue;
-		b.e.machine = "an event did not happen"; /* then it may be right */
+		b.e.spoilt = "an event did not happen"; /* then it may be right */
 		judge_it(&b);
 		is(&b, "exit", JUDGED_INCONCLUSIVE, FAULT_WRONG_EXIT);
 	}
+	b.e.spoilt = NULL;
+	b.e.machine = "CPU 0 was 100 % busy";
+	b.t.no_server = true; /* success without an answer is not right on any machine */
+	b.t.exit = WANT_FAILURE;
+	b.o.status[0] = 0;
+	judge_it(&b);
+	is(&b, "exit", JUDGED_WRONG_EXIT, FAULT_WRONG_EXIT);
 	derived[FAULT_WRONG_EXIT] = true;
 	b.t.exit = WANT_EITHER;
 	judge_it(&b);
@@ -332,10 +374,10 @@ static void test_capacity(void **state)
 	tells(&b, FIGURE_GOODPUT, 40e6);
 	judge_it(&b);
 	is(&b, "delivered within capacity", JUDGED_LIE, FAULT_WRONG_SIDE);
-	b.e.machine = "CPU 0 was 100 % busy";
+	b.e.spoilt = "the link is not what it says";
 	judge_it(&b);
 	is(&b, "delivered within capacity", JUDGED_INCONCLUSIVE, FAULT_WRONG_SIDE);
-	b.e.machine = NULL;
+	b.e.spoilt = NULL;
 	b.r.list.v[0].value = 10.2e6;
 	judge_it(&b);
 	assert_int_equal(b.judged.answers.n, 0);
@@ -384,14 +426,14 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_softer),	  cmocka_unit_test(test_tolerance),
-	    cmocka_unit_test(test_unsupported),	  cmocka_unit_test(test_no_figure),
-	    cmocka_unit_test(test_exit),	  cmocka_unit_test(test_rightly_fails),
-	    cmocka_unit_test(test_crash),	  cmocka_unit_test(test_end),
-	    cmocka_unit_test(test_broken_output), cmocka_unit_test(test_shares),
-	    cmocka_unit_test(test_intervals),	  cmocka_unit_test(test_ends_agree),
-	    cmocka_unit_test(test_capacity),	  cmocka_unit_test(test_all_kinds),
-	    cmocka_unit_test(test_words),
+	    cmocka_unit_test(test_busy_times),	  cmocka_unit_test(test_softer),
+	    cmocka_unit_test(test_tolerance),	  cmocka_unit_test(test_unsupported),
+	    cmocka_unit_test(test_no_figure),	  cmocka_unit_test(test_exit),
+	    cmocka_unit_test(test_rightly_fails), cmocka_unit_test(test_crash),
+	    cmocka_unit_test(test_end),		  cmocka_unit_test(test_broken_output),
+	    cmocka_unit_test(test_shares),	  cmocka_unit_test(test_intervals),
+	    cmocka_unit_test(test_ends_agree),	  cmocka_unit_test(test_capacity),
+	    cmocka_unit_test(test_all_kinds),	  cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

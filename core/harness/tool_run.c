@@ -30,6 +30,7 @@
 #define TICK_NS	   (20 * NSEC_PER_MSEC)
 #define END_NS	   (5 * NSEC_PER_SEC) /* for a server that ends by itself, or is told to */
 #define GRACE_NS   (15 * NSEC_PER_SEC)
+#define MORE_NS	   (3 * NSEC_PER_SEC) /* for other clients, after the first has ended */
 #define OUTPUT_MAX ((off_t)64 << 20)
 #define TCP_LISTEN 0x0a /* state in /proc/net/tcp */
 #define UDP_BOUND  0x07
@@ -339,6 +340,43 @@ static int ask(const struct tool_run_spec *s, const struct command_values *v,
 	return r;
 }
 
+/* Those besides the first: as many as could be started. */
+static int ask_more(const struct tool_run_spec *s, const struct command_values *v,
+		    struct tool_process *more, struct err *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < s->n_more && !r; i++) {
+		s->more[i] = (struct tool_output){.status = {-1, -1}};
+		more[i] = (struct tool_process){.out = -1, .err = -1};
+	}
+	for (int i = 0; i < s->n_more && !r; i++)
+		r = ask(s, v, &more[i], err);
+	return r;
+}
+
+static void end_more(const struct tool_run_spec *s, struct tool_process *more, double took_s)
+{
+	int64_t deadline = clock_now_ns() + MORE_NS;
+
+	for (int i = 0; i < s->n_more; i++) {
+		struct tool_output *out = &s->more[i];
+		struct err ignored = ERR_INIT;
+		int status = 0;
+
+		if (more[i].running) {
+			out->timed_out = proc_wait(&more[i].proc, deadline, &status, &ignored) != 0;
+			if (out->timed_out)
+				proc_kill(&more[i].proc, 0);
+			out->status[CLIENT] = out->timed_out ? -1 : proc_shell_status(status);
+		}
+		out->took_s = took_s;
+		keep(&more[i], CLIENT, out);
+		out->text[FROM_SERVER_OUT] = mem_strdup("");
+		out->text[FROM_SERVER_ERR] = mem_strdup("");
+	}
+}
+
 static struct command_values values_of(const struct tool_run_spec *s)
 {
 	const struct engine_spec *e = &s->spec;
@@ -350,6 +388,7 @@ static struct command_values values_of(const struct tool_run_spec *s)
 	    .no_delay = e->no_delay,
 	    .duration_s = (double)e->duration_ns / 1e9,
 	    .interval_s = (double)e->interval_ns / 1e9,
+	    .warmup_s = s->warmup ? (double)e->warmup_ns / 1e9 : 0,
 	    .rate_bps = (double)e->rate_bps,
 	    .rate_pps = (double)e->rate_pps,
 	    .size = (double)e->size,
@@ -371,6 +410,7 @@ static int address(const struct tool_run_spec *s, const char *name, struct ip *o
 int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err *err)
 {
 	struct tool_process client = {.out = -1, .err = -1}, server = client;
+	autofree struct tool_process *more = mem_zalloc((size_t)(s->n_more + 1) * sizeof(*more));
 	struct command_values v = values_of(s);
 	autofree char *path = NULL, *version = NULL, *file = mem_strdup("/tmp/vpclab-tool-XXXXXX");
 	autofd int fd = -1;
@@ -390,11 +430,14 @@ int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err 
 	if (!r)
 		r = ask(s, &v, &client, err);
 	if (!r)
+		r = ask_more(s, &v, more, err);
+	if (!r)
 		run_client(s, &client, &server, out);
 	if (!r && s->stop && s->stop())
 		r = err_fail(err, EINTR, "interrupted");
 	if (client.running)
 		proc_kill(&client.proc, 0);
+	end_more(s, more, out->took_s);
 	out->status[SERVER] = end_server(&s->test->server, &server);
 	keep(&client, CLIENT, out);
 	keep(&server, SERVER, out);

@@ -23,6 +23,7 @@ struct tool_run_spec {
 	int family;
 	struct engine_spec spec; /* what is asked for */
 	int64_t grace_ns;	 /* after the duration, before the client is killed; default 15 s */
+	bool warmup;		 /* the spec's was asked for, and is not its default */
 	bool no_server;		 /* trial: nobody answers */
 	int port;		 /* 0: TOOL_RUN_PORT */
 	int client_cpu, server_cpu; /* -1: free */
@@ -31,6 +32,10 @@ struct tool_run_spec {
 	bool (*tick)(void *arg, int64_t now_ns);
 	void *arg;
 	bool (*stop)(void); /* true: end now, -EINTR; NULL: never */
+	/* Clients besides the first, started with it at the same server; what each said, without
+	 * the server's part. n_more of them, tool_run_done() each. */
+	struct tool_output *more;
+	int n_more;
 };
 
 /* Where it is and its version by the adapter's own way, "" where that cannot be told; heap.

@@ -81,7 +81,8 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 		    &out,
 		    "  client: {kind: machine, addresses: [10.8.0.1/24, \"fd08::1/64\"], routes: "
 		    "[default via 10.8.0.254, \"default via fd08::fe\"]}\n"
-		    "  n: {kind: router, addresses: {eth0: [10.8.0.254/24, \"fd08::fe/64\"], "
+		    "  n: {kind: router, addresses: {eth0: [10.8.0.254/24, "
+		    "\"fd08::fe/64\"], "
 		    "eth1: [10.9.0.254/24, \"fd09::fe/64\"]}}\n"
 		    "  server: {kind: machine, addresses: [10.9.0.1/24, \"fd09::1/64\"], routes: "
 		    "[default via 10.9.0.254, \"default via fd09::fe\"]}\n"
@@ -156,6 +157,7 @@ static void read_ask(struct parse *ps, const struct yaml_node *n)
 			ask.test = arena_strdup(&ps->t->arena, text);
 			text = str_eq(text, "ping") ? "udp_latency" : text;
 		}
+		ask.warmup = ask.warmup || str_eq(key, "warmup");
 		if (str_eq(key, "rate") && str_ends(text, "pps"))
 			key = "rate_packets";
 		if (str_eq(text, "true") || str_eq(text, "false"))

@@ -74,6 +74,7 @@ struct trial_step { /* in a node, before the tool starts; must succeed */
 struct trial_ask {
 	const char *test; /* as adapters name it */
 	struct engine_spec spec;
+	bool warmup; /* it was named */
 };
 
 enum trial_exit { WANT_EITHER, WANT_SUCCESS, WANT_FAILURE };

@@ -177,6 +177,8 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 	rates(t, &sent, &out->sent_bps, &out->sent_pps);
 	rates(t, &arrived, &out->counted_bps, &out->counted_pps);
 	out->wire_packets_pps = out->counted_pps;
+	if (!t->traits.datagram && size > 0) /* as many writes as these bytes took */
+		out->messages_pps = out->counted_bps / 8 / size;
 	out->sent_packets = (double)sent.packets;
 	out->arrived_packets = (double)arrived.packets;
 	/* As long as all of it takes at that rate: its ends lie between two readings. */

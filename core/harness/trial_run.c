@@ -27,6 +27,20 @@
 #define STEP_NS	 (10 * NSEC_PER_SEC)
 #define READ_NS	 (50 * NSEC_PER_MSEC) /* between two readings of the counters */
 
+/* From what says most against the tool to what says least. */
+static const enum judgement order[] = {JUDGED_CRASH,	  JUDGED_HANG,	JUDGED_LIE,
+				       JUDGED_WRONG_EXIT, JUDGED_OFF,	JUDGED_INCONCLUSIVE,
+				       JUDGED_TRUE,	  JUDGED_SILENT};
+
+static int rank(enum judgement j)
+{
+	int i = 0;
+
+	while (i < (int)ARRAY_SIZE(order) && order[i] != j)
+		i++;
+	return i;
+}
+
 struct course { /* what happens while the tool runs */
 	const struct trial_run_spec *s;
 	const struct rig *rig;
@@ -187,12 +201,15 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 	    .to = s->trial->to,
 	    .family = s->trial->family,
 	    .spec = ask->spec,
+	    .warmup = ask->warmup,
 	    .no_server = s->trial->no_server,
 	    .client_cpu = -1,
 	    .server_cpu = -1,
 	    .tick = tick,
 	    .arg = &c,
 	    .stop = s->stop,
+	    .more = out->more,
+	    .n_more = s->trial->clients - 1,
 	};
 	int r = trial_evidence_open(&at, &c.evidence, err);
 
@@ -212,15 +229,47 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 	return r;
 }
 
-static void conclude(const struct trial_run_spec *s, struct trial_result *out)
+static void judge_one(const struct trial_run_spec *s, const struct trial_result *out,
+		      const struct tool_output *o, struct judged *judged)
 {
 	struct readings readings;
+
+	readings_of(out->test, o, &readings);
+	judge(s->trial, out->test, o, &readings, &out->evidence, judged);
+	readings_done(&readings);
+}
+
+/* Of several clients the one of whom the worst is to be said stands for all. */
+static void judge_more(const struct trial_run_spec *s, struct trial_result *out)
+{
+	const struct answer *worst;
+
+	for (int i = 0; i + 1 < s->trial->clients; i++) {
+		struct judged first = out->judged, other;
+		int before = rank(trial_result_judgement(out, &worst));
+
+		judge_one(s, out, &out->more[i], &other);
+		out->judged = other;
+		if (rank(trial_result_judgement(out, &worst)) < before) {
+			struct tool_output o = out->output;
+
+			judged_done(&first);
+			out->output = out->more[i];
+			out->more[i] = o;
+		} else {
+			judged_done(&other);
+			out->judged = first;
+		}
+	}
+}
+
+static void conclude(const struct trial_run_spec *s, struct trial_result *out)
+{
 	const struct answer *worst;
 
 	out->evidence.spoilt = out->inconclusive;
-	readings_of(out->test, &out->output, &readings);
-	judge(s->trial, out->test, &out->output, &readings, &out->evidence, &out->judged);
-	readings_done(&readings);
+	judge_one(s, out, &out->output, &out->judged);
+	judge_more(s, out);
 	trial_result_judgement(out, &worst);
 	if (worst && worst->kind != FAULT_NONE)
 		out->known =
@@ -240,18 +289,27 @@ static const struct trial_ask *choose(const struct trial_run_spec *s, struct tri
 	return NULL;
 }
 
+static void forget(const struct trial_run_spec *s, struct trial_result *out)
+{
+	tool_run_done(&out->output);
+	for (int i = 0; i + 1 < s->trial->clients; i++)
+		tool_run_done(&out->more[i]);
+}
+
 static int run_all(const struct trial_run_spec *s, const struct trial_ask *ask, struct rig *rig,
 		   struct trial_result *out, struct err *err)
 {
 	int r = prove(s, rig, out, err);
+	bool stop = false; /* of runs in a row the first that fails is the one to be judged */
 
 	if (!r)
 		r = prepare(s, rig, err);
-	for (int i = 0; i < s->trial->repeat && !r; i++) {
-		tool_run_done(&out->output);
+	for (int i = 0; i < s->trial->repeat && !r && !stop; i++) {
+		forget(s, out);
 		r = ask_tool(s, rig, ask, out, err);
 		if (!r && s->stop && s->stop())
 			return err_fail(err, EINTR, "interrupted");
+		stop = out->output.timed_out || out->output.status[0];
 	}
 	if (!r)
 		conclude(s, out);
@@ -285,6 +343,8 @@ int trial_run(const struct trial_run_spec *s, struct trial_result *out, struct e
 	out->tool = arena_strdup(&out->arena, s->adapter->name);
 	out->version = arena_strdup(&out->arena, s->version ? s->version : "");
 	out->trial = arena_strdup(&out->arena, s->trial->name);
+	out->n_more = s->trial->clients - 1;
+	out->more = mem_zalloc((size_t)s->trial->clients * sizeof(*out->more));
 	ask = choose(s, out);
 	if (!ask)
 		return 0;
@@ -310,6 +370,9 @@ int trial_run(const struct trial_run_spec *s, struct trial_result *out, struct e
 void trial_result_done(struct trial_result *r)
 {
 	tool_run_done(&r->output);
+	for (int i = 0; i < r->n_more; i++)
+		tool_run_done(&r->more[i]);
+	free(r->more);
 	judged_done(&r->judged);
 	arena_done(&r->arena);
 	*r = (struct trial_result){0};
@@ -317,11 +380,6 @@ void trial_result_done(struct trial_result *r)
 
 enum judgement trial_result_judgement(const struct trial_result *r, const struct answer **worst)
 {
-	/* From what says most against the tool to what says least. */
-	static const enum judgement order[] = {JUDGED_CRASH,	  JUDGED_HANG,	JUDGED_LIE,
-					       JUDGED_WRONG_EXIT, JUDGED_OFF,	JUDGED_INCONCLUSIVE,
-					       JUDGED_TRUE,	  JUDGED_SILENT};
-
 	*worst = NULL;
 	if (r->skip)
 		return JUDGED_SKIP;

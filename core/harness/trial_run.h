@@ -21,6 +21,8 @@ struct trial_result {
 	const struct tool_test *test;	    /* borrowed from the adapter; NULL: it has none */
 	struct evidence evidence;
 	struct tool_output output; /* heap; trial_result_done() frees it */
+	struct tool_output *more;  /* of the other clients at the same server; heap */
+	int n_more;
 	struct judged judged;
 	const char *skip; /* why it was not run: the tool is not here, has no such test, … */
 	const char *inconclusive; /* the machine was the limit, the link was not proven, … */

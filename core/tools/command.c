@@ -51,6 +51,11 @@ static bool interval_s(const struct command_values *v, char *buf)
 {
 	return number(buf, v->interval_s);
 }
+
+static bool warmup_s(const struct command_values *v, char *buf)
+{
+	return number(buf, v->warmup_s);
+}
 static bool rate_bps(const struct command_values *v, char *buf)
 {
 	return number(buf, v->rate_bps);
@@ -148,6 +153,7 @@ static const struct {
     {"duration.s", duration_s},
     {"duration.ms", duration_ms},
     {"interval.s", interval_s},
+    {"warmup.s", warmup_s},
     {"rate.bps", rate_bps},
     {"rate.kbps", rate_kbps},
     {"rate.mbps", rate_mbps},

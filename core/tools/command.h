@@ -4,7 +4,7 @@
  *
  *   {server.address} {client.address} {port} {family} (4 or 6) {duration.s} {duration.ms}
  *   {rate.bps} {rate.kbps} {rate.mbps} {rate.pps} {gap.us} {size} {response_size} {streams}
- *   {interval.s} {dscp} {tos} {no_delay} {ipv6} {count} {gap.s} {program}
+ *   {interval.s} {warmup.s} {dscp} {tos} {no_delay} {ipv6} {count} {gap.s} {program}
  *   {file} (a path of its own for results)
  *
  * Those that were not asked for may only stand in groups (`{with: streams, args: […]}`, `{without:
@@ -20,7 +20,7 @@ struct command_values { /* numbers: 0 is not asked for */
 	struct ip server, client;
 	int port, streams, dscp;
 	bool no_delay;
-	double duration_s, interval_s, rate_bps, rate_pps, size, response_size, count;
+	double duration_s, interval_s, warmup_s, rate_bps, rate_pps, size, response_size, count;
 	const char *program, *file;
 };
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_options: from options to a specification. Checks nothing itself: engine_spec_parse() does.
+ * test_options: from options to a specification. It checks that an option means something to the
+ * test; whether its value is a good one engine_spec_parse() says.
  *
- * Called by cmd_engine.c and cmd_measure.c.
+ * Called by cmd_engine.c, cmd_measure.c and cmd_search.c.
  */
 #include "core/cli/test_options.h"
 
+#include <string.h>
+
+#include "core/base/mem.h"
 #include "core/base/str.h"
+#include "core/harness/measure.h"
 #include "core/harness/scripts.h"
 
 /* A duration on the command line is stronger than the script's. */
@@ -37,7 +42,36 @@ static int apply_script(const struct test_options *o, json_t *spec, struct err *
 	return 0;
 }
 
-int test_options_apply(const struct test_options *o, json_t *spec, struct err *err)
+/* An option that the test does not look at would be measured as if it had not been given. */
+static int check_key(const json_t *spec, const char *key, struct err *err)
+{
+	static const char *const units[] = {"_ns", "_bps", "_pps"};
+	const char *name = json_string_value(json_object_get(spec, "test"));
+	autofree char *plain = mem_strdup(str_eq(key, "schedule") ? "gaps" : key);
+	autofree char *option = mem_strdup(key);
+	struct err ignored = ERR_INIT;
+	enum engine_test test;
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_ends(key, units[i]))
+			plain[strlen(key) - strlen(units[i])] =
+			    option[strlen(key) - strlen(units[i])] = '\0';
+	if (!name || engine_test_parse(name, &test, &ignored) || str_eq(plain, "rate") ||
+	    measure_takes(plain, test))
+		return 0; /* engine_spec_parse() says what is wrong with the others */
+	for (char *c = option; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return err_input(err, "--%s: means nothing to %s", option, name);
+}
+
+/* Takes `value`. */
+static int put(json_t *spec, const char *key, json_t *value, struct err *err)
+{
+	json_object_set_new(spec, key, value);
+	return check_key(spec, key, err);
+}
+
+static int put_numbers(const struct test_options *o, json_t *spec, struct err *err)
 {
 	const struct {
 		const char *key;
@@ -66,6 +100,16 @@ int test_options_apply(const struct test_options *o, json_t *spec, struct err *e
 	    {"client_cpu", o->client_cpu},
 	    {"server_cpu", o->server_cpu},
 	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(given) && !r; i++)
+		if (given[i].value >= 0)
+			r = put(spec, given[i].key, json_integer(given[i].value), err);
+	return r;
+}
+
+static int put_words(const struct test_options *o, json_t *spec, struct err *err)
+{
 	const struct {
 		const char *key, *value;
 	} texts[] = {
@@ -85,22 +129,30 @@ int test_options_apply(const struct test_options *o, json_t *spec, struct err *e
 	    {"discard", o->discard},
 	    {"steady", o->steady},
 	};
+	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-		if (given[i].value >= 0)
-			json_object_set_new(spec, given[i].key, json_integer(given[i].value));
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && !r; i++)
 		if (texts[i].value)
-			json_object_set_new(spec, texts[i].key, json_string(texts[i].value));
-	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+			r = put(spec, texts[i].key, json_string(texts[i].value), err);
+	for (size_t i = 0; i < ARRAY_SIZE(flags) && !r; i++)
 		if (flags[i].value)
-			json_object_set_new(spec, flags[i].key, json_true());
-	if (o->no_delay)
-		json_object_set_new(spec, "no_delay",
-				    str_eq(o->no_delay, "on")	 ? json_true()
-				    : str_eq(o->no_delay, "off") ? json_false()
-								 : json_string(o->no_delay));
-	return apply_script(o, spec, err);
+			r = put(spec, flags[i].key, json_true(), err);
+	return r;
+}
+
+int test_options_apply(const struct test_options *o, json_t *spec, struct err *err)
+{
+	int r = put_numbers(o, spec, err);
+
+	if (!r)
+		r = put_words(o, spec, err);
+	if (!r && o->no_delay)
+		r = put(spec, "no_delay",
+			str_eq(o->no_delay, "on")    ? json_true()
+			: str_eq(o->no_delay, "off") ? json_false()
+						     : json_string(o->no_delay),
+			err);
+	return r ? r : apply_script(o, spec, err);
 }
 
 int test_options_specify(const struct test_options *o, const char *test, struct engine_spec *out,

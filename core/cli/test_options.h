@@ -75,7 +75,8 @@ struct test_options { /* negative, false or NULL: not given */
 			timeout_ns),                                                               \
 	    TEST_OPTION("io", 0, OPT_STRING, "WHICH",                                              \
 			"plain; udp: gso, steer, afxdp; tcp: zerocopy", type, io),                 \
-	    TEST_OPTION("spin", 0, OPT_FLAG, NULL, "both ends poll without sleeping", type, spin), \
+	    TEST_OPTION("spin", 0, OPT_FLAG, NULL,                                                 \
+			"rr, crr, paced udp: both ends poll, never sleep", type, spin),            \
 	    TEST_OPTION("discard", 0, OPT_FLAG, NULL,                                              \
 			"tcp: the receiver takes the bytes without copying them", type, discard),  \
 	    TEST_OPTION("steady", 0, OPT_FLAG, NULL,                                               \

@@ -14,12 +14,14 @@
 #include "core/base/units.h"
 #include "core/harness/measure_script.h"
 
-#define RR	METRIC_RR
-#define IX	METRIC_TEST(TEST_THROUGHPUT)
-#define UDP	METRIC_UDP_STREAMS
-#define TCP	(METRIC_TCP_STREAMS | METRIC_TEST(TEST_TCP_RR) | METRIC_CRR | IX)
+#define RR  METRIC_RR
+#define IX  METRIC_TEST(TEST_THROUGHPUT)
+#define UDP METRIC_UDP_STREAMS
+#define TCP                                                                                        \
+	(METRIC_TCP_STREAMS | METRIC_TEST(TEST_TCP_RR) | METRIC_CRR | IX | METRIC_TEST(TEST_PAIRS))
 #define CRR	METRIC_CRR
-#define PACED	(UDP | METRIC_TEST(TEST_UDP_LATENCY))
+#define PROBES	METRIC_TEST(TEST_UDP_LATENCY)
+#define PACED	(UDP | PROBES)
 #define ANSWERS (RR | METRIC_TEST(TEST_TCP_CRR))
 #define SCRIPTS (METRIC_TEST(TEST_PAIRS) | METRIC_TEST(TEST_PATH_CHECK))
 #define RANDOM	(PACED | METRIC_TEST(TEST_PAIRS))
@@ -55,18 +57,18 @@ static const struct key keys[] = {
     {"streams", EVERY, VALUE_INT, SPEC(streams), 1, ENGINE_STREAMS},
     {"threads", EVERY, VALUE_INT, SPEC(threads), 0, 1024},
     {"size", EVERY, VALUE_OTHER, 0, 1, 1 << 30},
-    {"response_size", ANSWERS, VALUE_BYTES, SPEC(response_size), 1, 1 << 30},
+    {"response_size", ANSWERS | PROBES, VALUE_BYTES, SPEC(response_size), 1, 1 << 30},
     {"frame", UDP, VALUE_BYTES, OWN(frame), 64, 9018},
     {"rate", PACED, VALUE_OTHER, 0, 0, 0},
     {"gaps", PACED, VALUE_OTHER, 0, 0, 0},
-    {"burst", UDP, VALUE_LONG, SPEC(burst), 1, 1024},
+    {"burst", PACED, VALUE_LONG, SPEC(burst), 1, 1024},
     {"seed", RANDOM, VALUE_LONG, SPEC(seed), 0, INT64_MAX},
     {"outstanding", RR, VALUE_INT, SPEC(outstanding), 1, 1024},
-    {"timeout", ANSWERS | CRR | PACED, VALUE_TIME, SPEC(timeout_ns), 0, 60 * NSEC_PER_SEC},
+    {"timeout", RR | CRR | PROBES, VALUE_TIME, SPEC(timeout_ns), 0, 60 * NSEC_PER_SEC},
     {"close", CRR, VALUE_TEXT, SPEC(close), 0, SIZE(close)},
     {"ports", CRR, VALUE_INT, SPEC(ports), 1, 1024},
-    {"io", EVERY, VALUE_TEXT, SPEC(io), 0, SIZE(io)},
-    {"spin", EVERY, VALUE_BOOL, SPEC(spin), 0, 0},
+    {"io", METRIC_TCP_STREAMS | UDP, VALUE_TEXT, SPEC(io), 0, SIZE(io)},
+    {"spin", RR | CRR | PACED, VALUE_BOOL, SPEC(spin), 0, 0},
     {"discard", METRIC_TCP_STREAMS, VALUE_BOOL, SPEC(discard), 0, 0},
     {"steady", EVERY, VALUE_BOOL, SPEC(steady), 0, 0},
     {"group", METRIC_TEST(TEST_UDP_MULTICAST), VALUE_TEXT, SPEC(group), 0, SIZE(group)},
@@ -258,13 +260,20 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
+bool measure_takes(const char *name, enum engine_test test)
+{
+	const struct key *key = find_key(name);
+
+	return !key || (key->tests & METRIC_TEST(test));
+}
+
 static void read_key(const struct yaml_pair *pair, struct scenario_measure *m, struct problems *p)
 {
 	const struct key *key = find_key(pair->key);
 
 	if (!key || str_eq(key->name, "test"))
 		return; /* unknown: yaml_check_keys() said it */
-	if (!(key->tests & METRIC_TEST(m->spec.test)))
+	if (!measure_takes(key->name, m->spec.test))
 		problems_add(p, pair->key_at, "'%s' means nothing to %s", pair->key,
 			     engine_test_name(m->spec.test));
 	else if (key->kind == VALUE_OTHER)

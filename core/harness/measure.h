@@ -9,6 +9,9 @@
 /* Fills `m` (name and the file's own repeat are there already); adds a problem for each mistake. */
 void measure_parse(const struct yaml_node *node, struct scenario_measure *m, struct problems *p);
 
+/* Does the key of a measurement mean anything to that test? Of no key: true. */
+bool measure_takes(const char *key, enum engine_test test);
+
 /* NULL leaves `r` as it is. */
 void measure_parse_repeat(const struct yaml_node *node, struct scenario_repeat *r,
 			  struct problems *p);

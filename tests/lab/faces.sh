@@ -60,7 +60,7 @@ is "lines: the receiver is first" "$(grep -o 'receiver$\|sender$' <<<"$output" |
 run vpclab measure "$lab:client" server udp_stream "${quick[@]}" -p 2000pps --format lines
 has "lines: datagrams" "$output" "Lost/Total Datagrams"
 run vpclab measure "$lab:client" server udp_latency "${quick[@]}"
-has "what only one test finds is shown" "$output" "round_trip.due"
+has "what only one test finds is shown" "$output" "round trip.due"
 run vpclab measure "$lab:client" server tcp_stream --format netprf
 is "an unknown face is bad input" "$status" 2
 

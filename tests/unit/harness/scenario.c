@@ -17,6 +17,7 @@
 #include "core/base/file.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/harness/measure.h"
 #include "core/harness/scenario.h"
 #include "emulator/model/topology.h"
 #include "core/harness/sentence.h"
@@ -77,6 +78,20 @@ static void test_whole(void **state)
 	assert_int_equal(s->compare_base, -1);
 	scenario_free(s);
 	problems_done(&p);
+}
+
+/* The command line asks the same. */
+static void test_keys_and_tests(void **state)
+{
+	(void)state;
+	assert_true(measure_takes("outstanding", TEST_UDP_RR));
+	assert_false(measure_takes("outstanding", TEST_TCP_STREAM));
+	assert_true(measure_takes("spin", TEST_TCP_RR));
+	assert_false(measure_takes("spin", TEST_TCP_STREAM));
+	assert_false(measure_takes("io", TEST_TCP_RR));
+	assert_false(measure_takes("spin", TEST_PAIRS));
+	assert_true(measure_takes("duration", TEST_PATH_CHECK));
+	assert_true(measure_takes("response_size", TEST_UDP_LATENCY));
 }
 
 static void parse_sentence(const char *sentence, struct scenario_expect *e)
@@ -277,9 +292,10 @@ static void test_check(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_whole),      cmocka_unit_test(test_sentences),
-	    cmocka_unit_test(test_references), cmocka_unit_test(test_shipped),
-	    cmocka_unit_test(test_corpus),     cmocka_unit_test(test_check),
+	    cmocka_unit_test(test_keys_and_tests), cmocka_unit_test(test_whole),
+	    cmocka_unit_test(test_sentences),	   cmocka_unit_test(test_references),
+	    cmocka_unit_test(test_shipped),	   cmocka_unit_test(test_corpus),
+	    cmocka_unit_test(test_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

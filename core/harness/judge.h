@@ -14,7 +14,8 @@ struct evidence {
 	double predicted_bps, predicted_pps; /* what the link carries of this traffic, payload */
 	double counted_bps, counted_pps; /* what arrived at the receiver's card, over its time */
 	double sent_bps, sent_pps;	 /* what left the sender's card, over its time */
-	double sent_packets, arrived_packets, lost_link, lost_host, duplicated, reordered;
+	double sent_packets, arrived_packets, lost_host, duplicated, reordered;
+	double lost_relay; /* packets of both ways: questions and answers */
 	double wire_packets_pps,
 	    messages_pps; /* what was on the wire; what was asked for a second */
 	double active_s;  /* from the first packet of the flow to the last */

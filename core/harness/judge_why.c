@@ -25,6 +25,12 @@ double judge_counted_loss(const struct evidence *e)
 		   : NAN;
 }
 
+/* Did anything get lost, there or back? */
+static bool loses(const struct evidence *e)
+{
+	return judge_counted_loss(e) > 0 || e->lost_relay > 0;
+}
+
 /* The factors by which units are mistaken for each other. */
 static bool unit_factor(double said, double truth)
 {
@@ -140,7 +146,7 @@ static enum fault_kind why_time(const struct evidence *e, double said, double tr
 {
 	if (e->frozen_s > 0 && said < truth)
 		return FAULT_COORDINATED_OMISSION;
-	if (judge_counted_loss(e) > 0 && said > 3 * truth)
+	if (loses(e) && said > 3 * truth)
 		return FAULT_STOPPED_AT_LOSS;
 	/* The host's own time comes on top, so half of the round trip is at least half of the
 	 * truth. */
@@ -168,8 +174,7 @@ enum fault_kind judge_why(const struct evidence *e, enum figure f, double said, 
 		return said < truth ? FAULT_HIDDEN_REORDERING : FAULT_OTHER;
 	case FIGURE_TRANSACTIONS:
 	case FIGURE_CONNECTIONS:
-		return judge_counted_loss(e) > 0 && said < truth / 2 ? FAULT_STOPPED_AT_LOSS
-								     : FAULT_OTHER;
+		return loses(e) && said < truth / 2 ? FAULT_STOPPED_AT_LOSS : FAULT_OTHER;
 	case FIGURE_RECEIVED:
 		return why_received(e, said, truth);
 	case FIGURE_SENT:

@@ -203,6 +203,15 @@ static double grown(const json_t *before, const json_t *after, const char *node,
 	       json_number_value(json_object_get(json_object_get(b, "udp"), key));
 }
 
+/* By chance or on purpose, both ways of a relay. */
+static double lost(const json_t *relay)
+{
+	return json_number_value(
+		   json_object_get(json_object_get(json_object_get(relay, "ab"), "lost"), "loss")) +
+	       json_number_value(
+		   json_object_get(json_object_get(json_object_get(relay, "ba"), "lost"), "loss"));
+}
+
 /* Of a relay on the way, both of its directions' counters where the data goes. */
 static void relayed(const struct trial_evidence *t, const json_t *after, struct evidence *out)
 {
@@ -212,6 +221,7 @@ static void relayed(const struct trial_evidence *t, const json_t *after, struct 
 	json_object_foreach((json_t *)after, link, a)
 	{
 		const json_t *b = json_object_get(t->relays, link);
+		out->lost_relay += lost(a) - lost(b);
 		const char *way = t->traits.way == WAY_BACK ? "ba" : "ab";
 		const json_t *x = json_object_get(a, way), *y = json_object_get(b, way);
 
@@ -222,7 +232,8 @@ static void relayed(const struct trial_evidence *t, const json_t *after, struct 
 	}
 }
 
-/* Only where less came than the link carries does it matter that the machine was busy. */
+/* To bulk data it matters that the machine was busy only where less came than the link carries; to
+ * times always. */
 static const char *machine(const struct trial_evidence *t, const struct evidence *e,
 			   const json_t *relays)
 {
@@ -233,7 +244,9 @@ static const char *machine(const struct trial_evidence *t, const struct evidence
 
 	if (relays_limited(t->relays, relays, why, sizeof(why)) && !t->frozen_s)
 		return why;
-	if (!(e->counted_bps < 0.97 * e->predicted_bps) || fidelity_read(&after, &ignored))
+	if (t->traits.stream && !(e->counted_bps < 0.97 * e->predicted_bps))
+		return NULL;
+	if (fidelity_read(&after, &ignored))
 		return NULL;
 	fidelity_between(&t->before, &after, &f);
 	fidelity_judge(&f);

@@ -166,6 +166,7 @@ static json_t *evidence(const struct evidence *e)
 	    {"sent_packets", e->sent_packets},
 	    {"arrived_packets", e->arrived_packets},
 	    {"lost_host_packets", e->lost_host},
+	    {"lost_relay_packets", e->lost_relay},
 	    {"duplicated_packets", e->duplicated},
 	    {"reordered_packets", e->reordered},
 	    {"active_s", e->active_s},

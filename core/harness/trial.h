@@ -30,8 +30,10 @@
  *   truth: {loss: counted, goodput: predicted, latency_p99: 450ms}
  *   tolerance: {loss: 0.1%, goodput: 1%, latency_p99: 2% or 1ms}
  *                                   share of the truth, or absolute in the figure's unit; the
- * greater exit: failure                   success, failure; left out: either ends_within: 20s
- * usual: the duration and 10 s explain: …                      a paragraph for people
+ *                                   greater counts
+ *   exit: failure                   success, failure; left out: either
+ *   ends_within: 20s                usual: the duration and 10 s
+ *   explain: …                      a paragraph for people
  *
  * truth: `none` is a figure that the run cannot support; `counted` is what the kernel's counters on
  * the way saw while the tool ran, `predicted` the model's arithmetic, a value is fixed by the

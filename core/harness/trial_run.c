@@ -276,13 +276,40 @@ static void conclude(const struct trial_run_spec *s, struct trial_result *out)
 		    adapter_known(s->adapter, s->version, fault_name(worst->kind), s->trial->name);
 }
 
+/* Can it be told how fast to send? */
+static bool takes_rate(const struct tool_test *test)
+{
+	VEC_FOREACH (word, &test->client.argv) {
+		if (word->text && strstr(word->text, "{rate."))
+			return true;
+		VEC_FOREACH (inner, &word->words)
+			if (strstr(*inner, "{rate."))
+				return true;
+	}
+	return false;
+}
+
+/* Where the rate that was asked for is the truth. */
+static bool needs_rate(const struct trial *t, const struct trial_ask *ask)
+{
+	VEC_FOREACH (q, &t->questions)
+		if (q->figure == FIGURE_GOODPUT && q->source == TRUTH_FIXED && ask->spec.rate_bps)
+			return true;
+	return false;
+}
+
 /* The first of what the trial may ask that the tool has. */
 static const struct trial_ask *choose(const struct trial_run_spec *s, struct trial_result *out)
 {
 	VEC_FOREACH (ask, &s->trial->asks) {
 		out->test = adapter_test(s->adapter, ask->test);
-		if (out->test)
+		if (out->test && (!needs_rate(s->trial, ask) || takes_rate(out->test)))
 			return ask;
+	}
+	if (out->test) {
+		out->skip =
+		    arena_printf(&out->arena, "%s cannot be asked for a rate", s->adapter->name);
+		return NULL;
 	}
 	out->skip = arena_printf(&out->arena, "%s has no test %s", s->adapter->name,
 				 s->trial->asks.n ? s->trial->asks.v[0].test : "");

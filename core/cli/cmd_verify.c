@@ -276,13 +276,16 @@ static int run_all(struct verifier *v, struct err *err)
 				   .trials = (const struct trial *const *)v->trials.v,
 				   .n_trials = v->trials.n,
 				   .jobs = v->o->jobs > 0 ? (int)v->o->jobs : 1,
+				   .keep = v->o->keep,
 				   .progress = v->o->quiet ? NULL : show,
 				   .arg = v};
 	size_t n = spec.n_tools * spec.n_trials;
 	autofree struct trial_result *results = mem_zalloc((n + 1) * sizeof(*results));
 
 	progress_init(&v->bar);
-	int r = verify_run(&spec, results, err);
+	int r = v->o->keep ? file_mkdirs(v->o->keep, err) : 0;
+	if (!r)
+		r = verify_run(&spec, results, err);
 	progress_done(&v->bar);
 	if (r == -EINTR) {
 		*err = ERR_INIT; /* what is there is told */
@@ -349,8 +352,9 @@ static const struct option_def option_defs[] = {
     {"output", 'o', OPT_STRING, "FILE", "write there instead of to standard output", AT(output),
      NULL, 0, 0},
     {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
-    {"keep", 'k', OPT_STRING, "FOLDER", "keep what faulty tools printed, and the evidence, there",
-     AT(keep), NULL, 0, 0},
+    {"keep", 'k', OPT_STRING, "FOLDER",
+     "keep what faulty tools printed, the evidence and, by tcpdump, headers there", AT(keep), NULL,
+     0, 0},
     OPT_JSON(struct verify_options, json),
 };
 

@@ -20,6 +20,7 @@
 #include "core/base/units.h"
 #include "core/harness/prove.h"
 #include "core/harness/rig.h"
+#include "core/harness/trial_capture.h"
 #include "core/harness/trial_evidence.h"
 #include "emulator/lab/relays.h"
 
@@ -215,7 +216,10 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 
 	if (r)
 		return r;
+	struct trial_capture *capture =
+	    s->capture ? trial_capture_open(rig, s->trial->to, s->capture) : NULL;
 	r = tool_run(&run, &out->output, err);
+	trial_capture_close(capture);
 	undo(&c, INT64_MAX, true);
 	if (!r && c.err.kind)
 		out->inconclusive =

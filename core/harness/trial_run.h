@@ -35,7 +35,8 @@ struct trial_run_spec {
 	const struct adapter *adapter;
 	const char *version; /* as tool_run_find() gave it */
 	const struct machine *machine;
-	bool (*stop)(void); /* true: end soon, -EINTR; NULL: never */
+	const char *capture; /* file for headers of packets at the server, or NULL */
+	bool (*stop)(void);  /* true: end soon, -EINTR; NULL: never */
 };
 
 /* 0 also where the tool failed: that is a finding. An error is one of the lab. */

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "core/base/mem.h"
 #include "core/base/str.h"
@@ -49,20 +51,55 @@ static void skip(const struct verify_tool *tool, const struct trial *trial, cons
 	out->skip = arena_strdup(&out->arena, why);
 }
 
+/* Names of tools and trials are people's own. */
+char *verify_keep_path(const char *folder, const char *trial, const char *tool)
+{
+	char *path = mem_printf("%s/%s-%s", folder, trial, tool);
+
+	for (char *c = path + strlen(folder) + 1; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	return path;
+}
+
+static bool has_fault(const struct trial_result *r)
+{
+	bool fault = false;
+
+	VEC_FOREACH (a, &r->judged.answers)
+		fault = fault || !baseline_has(NULL, r, a);
+	return fault;
+}
+
+/* Headers of packets are worth keeping where there is a fault. */
+static int run_kept(struct verifying *v, struct trial_run_spec *spec, struct trial_result *out,
+		    struct err *err)
+{
+	autofree char *path = verify_keep_path(v->s->keep, spec->trial->name, spec->adapter->name);
+	autofree char *file = mem_printf("%s.pcap", path);
+
+	spec->capture = file;
+	int r = trial_run(spec, out, err);
+	if (r || !has_fault(out))
+		unlink(file);
+	return r;
+}
+
 static int run_one(struct verifying *v, size_t i, struct err *err)
 {
 	const struct verify_tool *tool = &v->s->tools[i / v->s->n_trials];
-	const struct trial_run_spec spec = {.trial = v->s->trials[i % v->s->n_trials],
-					    .adapter = tool->adapter,
-					    .version = tool->version,
-					    .machine = &v->machine,
-					    .stop = attempt_interrupted};
+	struct trial_run_spec spec = {.trial = v->s->trials[i % v->s->n_trials],
+				      .adapter = tool->adapter,
+				      .version = tool->version,
+				      .machine = &v->machine,
+				      .stop = attempt_interrupted};
 
 	if (!tool->version) {
 		skip(tool, spec.trial, tool->missing, &v->results[i]);
 		return 0;
 	}
-	return trial_run(&spec, &v->results[i], err);
+	return v->s->keep ? run_kept(v, &spec, &v->results[i], err)
+			  : trial_run(&spec, &v->results[i], err);
 }
 
 static void *work(void *arg)

@@ -25,7 +25,8 @@ struct verify_spec {
 	size_t n_tools;
 	const struct trial *const *trials;
 	size_t n_trials;
-	int jobs; /* labs at the same time; those that are `alone` run by themselves */
+	int jobs;	  /* labs at the same time; those that are `alone` run by themselves */
+	const char *keep; /* folder that is there, for headers of packets, or NULL */
 	void (*progress)(void *arg, const struct trial_result *r, size_t done, size_t n);
 	void *arg;
 };
@@ -42,6 +43,8 @@ struct verify_counts {
 int verify_run(const struct verify_spec *s, struct trial_result *results, struct err *err);
 void verify_count(const struct trial_result *results, size_t n, const struct baseline *b,
 		  struct verify_counts *out);
+/* FOLDER/TRIAL-TOOL, heap: what is kept of a result is called so. */
+char *verify_keep_path(const char *folder, const char *trial, const char *tool);
 /* 0; 1: a new fault; 3: nothing but inconclusive ones. */
 int verify_exit_status(const struct verify_counts *c);
 

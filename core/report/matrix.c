@@ -286,17 +286,6 @@ void matrix_tap(const struct matrix *m, struct strbuf *out)
 	}
 }
 
-/* Names of tools and trials are people's own. */
-static char *folder_of(const char *folder, const struct trial_result *r)
-{
-	char *path = mem_printf("%s/%s-%s", folder, r->trial, r->tool);
-
-	for (char *c = path + strlen(folder) + 1; *c; c++)
-		if (*c == '/')
-			*c = '_';
-	return path;
-}
-
 static int keep_one(const struct matrix *m, const struct trial_result *r, const char *folder,
 		    struct err *err)
 {
@@ -304,7 +293,7 @@ static int keep_one(const struct matrix *m, const struct trial_result *r, const 
 					    [FROM_CLIENT_ERR] = "client.stderr",
 					    [FROM_SERVER_OUT] = "server.stdout",
 					    [FROM_SERVER_ERR] = "server.stderr"};
-	autofree char *path = folder_of(folder, r);
+	autofree char *path = verify_keep_path(folder, r->trial, r->tool);
 	int ret = file_mkdirs(path, err);
 	json_t *j = result(m, r);
 	autofree char *text = json_dumps(j, JSON_INDENT(2));

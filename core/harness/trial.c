@@ -70,6 +70,28 @@ static void add_keys(const struct yaml_node *map, struct strbuf *out)
 	}
 }
 
+/* IPv6 cannot be where packets are shorter than this (RFC 8200, 5). */
+static bool too_small_for_ipv6(const struct yaml_node *link)
+{
+	const struct yaml_node *mtu = yaml_get(link, "mtu");
+
+	return mtu && mtu->kind == YAML_SCALAR && atoi(mtu->text) < 1280;
+}
+
+/* Takes `, "fd08::1/64"` and `, "default via fd08::fe"` out of the text. */
+static void drop_ipv6(char *text)
+{
+	char *out = text;
+
+	for (const char *in = text; *in;) {
+		if (!strncmp(in, ", \"fd", 5) || !strncmp(in, ", \"default via fd", 17))
+			in = strchr(in + 3, '"') + 1;
+		else
+			*out++ = *in++;
+	}
+	*out = '\0';
+}
+
 /* Both families everywhere: an address that is not asked for costs nothing. */
 static void make_topology(struct parse *ps, const struct yaml_node *link, bool router)
 {
@@ -97,7 +119,10 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 			   "  - {endpoints: [\"client:eth0\", \"server:eth0\"]");
 	add_keys(link, &out);
 	strbuf_add(&out, "}\n");
-	ps->t->topology = arena_strdup(&ps->t->arena, strbuf_text(&out));
+	char *text = arena_strdup(&ps->t->arena, strbuf_text(&out));
+	if (too_small_for_ipv6(link))
+		drop_ipv6(text);
+	ps->t->topology = text;
 	ps->t->topology_name = arena_printf(&ps->t->arena, "the link of %s", ps->t->file);
 	const struct topology_source made = {
 	    .main = {ps->t->topology_name, ps->t->topology, strlen(ps->t->topology)}};

@@ -98,8 +98,8 @@ static struct netns quiet_netns(const char *name)
 static int setup(void **state)
 {
 	struct fixture *f = mem_zalloc(sizeof(*f));
-	const struct link_spec v0 = {"v0", 100, 1500, mac_of("02:00:00:00:00:01"), 0, 0};
-	const struct link_spec eth0 = {"eth0", 200, 1400, mac_of("02:00:00:00:00:02"), 0, 0};
+	const struct link_spec v0 = {"v0", 100, 1500, mac_of("02:00:00:00:00:01"), 0, 0, 0};
+	const struct link_spec eth0 = {"eth0", 200, 1400, mac_of("02:00:00:00:00:02"), 0, 0, 0};
 
 	f->a = quiet_netns("a");
 	f->b = quiet_netns("b");
@@ -168,7 +168,7 @@ static void bridge(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct link_spec br = {"br0", 110, 1500, mac_of("02:00:00:00:00:03"), 0, 0};
+	const struct link_spec br = {"br0", 110, 1500, mac_of("02:00:00:00:00:03"), 0, 0, 0};
 
 	link_bridge(&f->batch, &br);
 	link_altname(&f->batch, "br0", 110, "a-name-of-more-than-fifteen-bytes");
@@ -199,7 +199,7 @@ static void vxlan(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = ERR_INIT;
-	const struct link_spec spec = {"vx0", 120, 1450, mac_of("02:00:00:00:00:04"), 0, 0};
+	const struct link_spec spec = {"vx0", 120, 1450, mac_of("02:00:00:00:00:04"), 0, 0, 0};
 	const struct link_vxlan v = {100, 4789, ip_of("10.0.0.1")};
 	const struct ip one = ip_of("10.0.0.2"), two = ip_of("10.0.0.3");
 	size_t n = 0;

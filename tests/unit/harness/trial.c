@@ -189,12 +189,39 @@ static void test_tolerance(void **state)
 	assert_true(tolerance_parse("nan", FIGURE_LOST, &share, &abs, &err) < 0);
 }
 
+/* What the topology's parser says of the link is the trial's fault, told when it is read. */
+static void test_link(void **state)
+{
+	autofree char *wrong = NULL, *small = NULL, *usual = NULL;
+	struct trial *t = read_text("version: 1\nname: t\nlink: {reorder: 5%}\n"
+				    "ask: {test: ping, duration: 1s}\nexit: success\n",
+				    &wrong);
+
+	(void)state;
+	assert_non_null(strstr(wrong, "reordering"));
+	trial_free(t);
+	t = read_text("version: 1\nname: t\nlink: {mtu: 576}\nvia: router\n"
+		      "ask: {test: ping, duration: 1s}\nexit: success\n",
+		      &small);
+	assert_string_equal(small, "");
+	assert_null(strstr(t->topology, "fd08::"));
+	assert_non_null(strstr(t->topology, "default via 10.8.0.254]"));
+	trial_free(t);
+	t = read_text("version: 1\nname: t\nlink: {mtu: 1280}\nvia: router\n"
+		      "ask: {test: udp_stream, duration: 1s, warmup: 2s}\nexit: success\n",
+		      &usual);
+	assert_string_equal(usual, "");
+	assert_non_null(strstr(t->topology, "fd09::1/64"));
+	assert_true(t->asks.v[0].warmup);
+	trial_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_whole),     cmocka_unit_test(test_broken),
 	    cmocka_unit_test(test_shipped),   cmocka_unit_test(test_asks_for_nothing),
-	    cmocka_unit_test(test_tolerance),
+	    cmocka_unit_test(test_tolerance), cmocka_unit_test(test_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -426,11 +426,13 @@ static void scripted(const struct engine_result *r, struct strbuf *out)
 		if (v)
 			add_member(v, name, plain[i], 0, out);
 	}
+	bool alone = json_array_size(groups) == 1; /* then it knows more than the total, its MOS */
+
 	if (json_array_size(groups) > 1)
 		add_table(groups, "groups", out);
 	begin(out, "total");
 	strbuf_addc(out, '\n');
-	add_row(json_object_get(r->detail, "total"), out);
+	add_row(alone ? json_array_get(groups, 0) : json_object_get(r->detail, "total"), out);
 	first_failure(r->pairs, out);
 }
 

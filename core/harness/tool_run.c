@@ -30,6 +30,7 @@
 #define TICK_NS	   (20 * NSEC_PER_MSEC)
 #define END_NS	   (5 * NSEC_PER_SEC) /* for a server that ends by itself, or is told to */
 #define GRACE_NS   (15 * NSEC_PER_SEC)
+#define HEED_NS	   NSEC_PER_SEC	      /* for the adapter's own signal to do it */
 #define MORE_NS	   (3 * NSEC_PER_SEC) /* for other clients, after the first has ended */
 #define OUTPUT_MAX ((off_t)64 << 20)
 #define TCP_LISTEN 0x0a /* state in /proc/net/tcp */
@@ -268,6 +269,10 @@ static int end_server(const struct tool_command *c, struct tool_process *p)
 	if (c->ends && !proc_wait(&p->proc, clock_now_ns() + END_NS, &status, &ignored))
 		return proc_shell_status(status);
 	send_signal(p, c->stop_signal ? c->stop_signal : SIGINT);
+	/* A shell's background job has SIGINT ignored, and so has what it starts. */
+	if (!proc_wait(&p->proc, clock_now_ns() + HEED_NS, &status, &ignored))
+		return proc_shell_status(status);
+	send_signal(p, SIGTERM);
 	if (!proc_wait(&p->proc, clock_now_ns() + END_NS, &status, &ignored))
 		return proc_shell_status(status);
 	proc_kill(&p->proc, 0);

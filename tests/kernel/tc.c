@@ -63,8 +63,8 @@ static struct netns quiet_netns(void)
 
 static int setup(void **state)
 {
-	const struct link_spec v0 = {"v0", V0, 1500, mac_of("02:00:00:00:00:01"), 4, 2};
-	const struct link_spec v1 = {"v1", V0 + 1, 1500, mac_of("02:00:00:00:00:02"), 1, 3};
+	const struct link_spec v0 = {"v0", V0, 1500, mac_of("02:00:00:00:00:01"), 4, 2, 0};
+	const struct link_spec v1 = {"v1", V0 + 1, 1500, mac_of("02:00:00:00:00:02"), 1, 3, 0};
 	struct fixture *f = mem_zalloc(sizeof(*f));
 	struct err err = ERR_INIT;
 

@@ -259,10 +259,8 @@ const struct command cmd_measure = {
 	"    vpclab measure zstack:client direct tcp_rr --sweep size=1..64KiB*2 --repeat 99%,2.5%\n"
 	"\n"
 	"The exit status is 3 when a --repeat did not get as narrow as asked, when a result is\n"
-	"invalid (an end died, the path was cut), when\n"
-	"the counters disagree with each other or with the figure, and when a relay on the way "
-	"was\n"
-	"beyond its capacity.",
+	"invalid (an end died, the path was cut), when the counters disagree with each other or\n"
+	"with the figure, and when a relay on the way was beyond its capacity.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct measure_options),

@@ -155,7 +155,8 @@ static const char *excuse(const struct evidence *e, const struct trial_question 
 
 	if (e->spoilt || !e->machine)
 		return e->spoilt;
-	if (counted_well(q, said, truth) || (d == DIM_TIME && said < truth) ||
+	if (counted_well(q, said, truth) || q->figure == FIGURE_MSS ||
+	    (d == DIM_TIME && said < truth) ||
 	    ((d == DIM_RATE || d == DIM_EACH_SECOND) && said > truth))
 		return NULL;
 	return e->machine;

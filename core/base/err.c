@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void set_text(struct err *err, const char *fmt, va_list ap)
 {
@@ -25,9 +26,24 @@ static void append(char *text, size_t size, const char *more)
 	snprintf(text + len, size - len, ": %s", more);
 }
 
+/* EMFILE alone does not say how many were too many. */
+static const char *reason_of(int code, char *text, size_t size)
+{
+	char reason[96];
+	const char *why = strerror_r(code, reason, sizeof(reason));
+	struct rlimit files;
+
+	if (code != EMFILE || getrlimit(RLIMIT_NOFILE, &files) < 0)
+		snprintf(text, size, "%s", why);
+	else
+		snprintf(text, size, "%s (the limit is %llu: raise it with ulimit -n)", why,
+			 (unsigned long long)files.rlim_cur);
+	return text;
+}
+
 int err_sys(struct err *err, int code, const char *fmt, ...)
 {
-	char reason[128];
+	char reason[160];
 	va_list ap;
 
 	if (!err)
@@ -35,7 +51,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	set_text(err, fmt, ap);
 	va_end(ap);
-	append(err->text, sizeof(err->text), strerror_r(code, reason, sizeof(reason)));
+	append(err->text, sizeof(err->text), reason_of(code, reason, sizeof(reason)));
 	err->kind = ERR_SYSTEM;
 	err->code = code;
 	return -code;

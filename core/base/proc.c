@@ -49,6 +49,14 @@ static void default_signals(bool keep_ignored)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* A copy at HIGH_FD or above. Where the limit is below that, fcntl(2) says EINVAL. */
+static int copy_up(int fd)
+{
+	int up = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	return up >= 0 ? up : errno == EINVAL ? -EMFILE : -errno;
+}
+
 /* A copy of the descriptor out of the way; -1 stays -1 (inherit). */
 static int moved_up(int fd, int flags)
 {
@@ -58,8 +66,8 @@ static int moved_up(int fd, int flags)
 		source = open("/dev/null", flags | O_CLOEXEC);
 	if (source < 0)
 		return fd == -1 ? -1 : -errno - 1;
-	up = fcntl(source, F_DUPFD_CLOEXEC, HIGH_FD);
-	return up < 0 ? -errno - 1 : up;
+	up = copy_up(source);
+	return up < 0 ? up - 1 : up;
 }
 
 /* Puts the spec's descriptors onto 0 to 3; everything above closes at execve(). */
@@ -153,19 +161,18 @@ static bool has_parent(int report)
 
 static _Noreturn void child(const struct proc_spec *spec, const int report[2])
 {
-	int up = fcntl(report[1], F_DUPFD_CLOEXEC, HIGH_FD), rc;
+	int up = copy_up(report[1]), rc = up < 0 ? up : 0;
 	ssize_t written;
 
 	close(report[0]);
-	if (up < 0)
-		_exit(127);
-	if (spec->die_with_parent) {
+	if (!rc && spec->die_with_parent) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (!has_parent(up)) /* it died before the line above */
 			_exit(127);
 	}
-	rc = proc_exec(spec);
-	written = write(up, &rc, sizeof(rc));
+	if (!rc)
+		rc = proc_exec(spec);
+	written = write(up < 0 ? report[1] : up, &rc, sizeof(rc));
 	(void)written;
 	_exit(127);
 }

@@ -20,6 +20,9 @@ static void system_errors_say_why(void **state)
 	assert_string_equal(err.text, "cannot open 'x': No such file or directory");
 	assert_int_equal(err.code, ENOENT);
 	assert_int_equal(err_exit_status(&err), 1);
+	assert_int_equal(err_sys(&err, EMFILE, "opening"), -EMFILE);
+	assert_non_null(strstr(err.text, "opening: Too many open files (the limit is "));
+	assert_non_null(strstr(err.text, "ulimit -n"));
 }
 
 static void kinds_give_exit_statuses(void **state)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +134,38 @@ static void what_cannot_start_says_why(void **state)
 	spec.cpu = -1;
 	spec.in = 9999;
 	assert_int_equal(proc_start(&spec, &p, &err), -EBADF);
+	assert_true(no_child_is_left());
+}
+
+/* However few: it either starts or says so. */
+static void few_descriptors_are_said(void **state)
+{
+	const char *const yes[] = {"true", NULL};
+	struct rlimit before, few;
+	int started = 0;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (rlim_t n = 4; n < 32; n++) {
+		struct proc_spec spec = PROC_SPEC(yes);
+		struct proc p;
+		struct err err = ERR_INIT;
+		int status = -1;
+
+		few = (struct rlimit){n, before.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		int r = proc_start(&spec, &p, &err);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		if (r) {
+			assert_int_equal(r, -EMFILE);
+			assert_non_null(strstr(err.text, "ulimit -n"));
+			continue;
+		}
+		assert_int_equal(proc_wait(&p, clock_now_ns() + LONG, &status, &err), 0);
+		assert_int_equal(status, 0);
+		started++;
+	}
+	assert_true(started > 0 && started < 28);
 	assert_true(no_child_is_left());
 }
 
@@ -402,6 +435,7 @@ int main(void)
 	    cmocka_unit_test(without_end_is_cut_off),
 	    cmocka_unit_test(a_grandchild_is_not_waited_for),
 	    cmocka_unit_test(what_cannot_start_says_why),
+	    cmocka_unit_test(few_descriptors_are_said),
 	    cmocka_unit_test(waiting_has_a_deadline_and_killing_an_end),
 	    cmocka_unit_test(who_ignores_sigterm_is_killed),
 	    cmocka_unit_test(the_wait_status_is_waitpids),

@@ -240,7 +240,7 @@ static int engine_run(const struct call *call, struct err *err)
 		if (!isatty(STDIN_FILENO)) /* whoever holds the channel decides when it ends */
 			signal(SIGINT, SIG_IGN);
 		/* What failed has been told on the channel: whoever holds it prints it, once. */
-		return engine_stdio(STDIN_FILENO, STDOUT_FILENO, err) ? err_exit_status(err)
+		return engine_stdio(STDIN_FILENO, STDOUT_FILENO, 0, err) ? err_exit_status(err)
 								      : EXIT_PASS;
 	}
 	if (o->key && !o->listen)

@@ -2,7 +2,8 @@
 /*
  * control: framing of the control channel, a line a message.
  *
- * Writing blocks (messages are short), reading does not. SIGPIPE is kept from the process by
+ * Writing waits for a peer that reads slowly, and gives one up that does not read at all, such as a
+ * driver that was stopped; reading does not wait. SIGPIPE is kept from the process by
  * blocking it in this thread while writing, since a library has no say in signal dispositions.
  * Used by worker.c, run.c and pair.c.
  */
@@ -20,8 +21,10 @@
 #include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "core/base/str.h"
+#include "core/base/units.h"
 
 #define CONTROL_READ 65536
+#define CONTROL_PART 4096 /* what poll(2) has promised room for never blocks: PIPE_BUF, pipe(7) */
 #define CONTROL_MAX  (16 << 20) /* no message of ours is near; a peer that sends more is broken */
 
 void control_init(struct control *c, int in, int out)
@@ -91,14 +94,22 @@ json_t *control_next(struct control *c, int *status, struct err *err)
 
 static int control_write(int fd, const char *p, size_t len)
 {
+	int64_t deadline = clock_now_ns() + CONTROL_SILENCE_NS;
 	while (len) {
-		ssize_t n = write(fd, p, len);
-		if (n >= 0) {
+		struct pollfd room = {.fd = fd, .events = POLLOUT};
+		int ready = poll(&room, 1, CONTROL_BEAT_NS / NSEC_PER_MSEC);
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+		if (ready <= 0 && clock_now_ns() > deadline)
+			return -ETIMEDOUT;
+		if (ready <= 0)
+			continue;
+		ssize_t n = write(fd, p, len < CONTROL_PART ? len : CONTROL_PART);
+		if (n > 0) {
 			p += n;
 			len -= (size_t)n;
-		} else if (errno == EAGAIN) {
-			poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
-		} else if (errno != EINTR) {
+			deadline = clock_now_ns() + CONTROL_SILENCE_NS;
+		} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
 			return -errno;
 		}
 	}
@@ -129,7 +140,8 @@ int control_send(struct control *c, json_t *message, struct err *err)
 		return err_fail(err, ENOMEM, "a control message cannot be written as JSON");
 	size_t len = strlen(text);
 	text[len] = '\n'; /* in place of the NUL: the line is written by its length */
-	int r = control_write_quietly(c->out, text, len + 1);
+	int r = c->stuck ? -ETIMEDOUT : control_write_quietly(c->out, text, len + 1);
+	c->stuck |= r == -ETIMEDOUT;
 	return r ? err_sys(err, -r, "writing to the control channel") : 0;
 }
 

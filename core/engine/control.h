@@ -23,6 +23,7 @@ struct control {
 	char *buf;
 	size_t len, cap;
 	bool eof;
+	bool stuck;	  /* the peer has not read for CONTROL_SILENCE_NS */
 	bool beats;	  /* the peer sends heartbeats */
 	int64_t heard_ns; /* when the last byte came */
 	int64_t beat_ns;  /* when the next one of ours is due */
@@ -55,7 +56,8 @@ int control_fill(struct control *c, struct err *err);
  * object gives NULL and -EINVAL. Gives a reference. */
 json_t *control_next(struct control *c, int *status, struct err *err);
 
-/* Writes one message whole and releases it; a peer that is gone is -EPIPE and never a signal. */
+/* Writes one message whole and releases it; a peer that is gone is -EPIPE and never a signal, one
+ * that has not read for CONTROL_SILENCE_NS is -ETIMEDOUT, from then on at once. */
 int control_send(struct control *c, json_t *message, struct err *err);
 
 /* Sends a heartbeat where one is due; to a peer that is gone it is no error. */

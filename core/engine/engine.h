@@ -165,9 +165,9 @@ int engine_spec_change(struct engine_spec *s, const char *key, const json_t *val
 /*
  * The worker: JSON lines on the two descriptors (borrowed) until the result or an error is sent, or
  * the channel ends (-ECANCELED). Call it in a process of its own: it changes the process's CPU
- * affinity and file limit.
+ * affinity and file limit. The specification has to be there within first_ns (0: 10 minutes).
  */
-int engine_stdio(int in_fd, int out_fd, struct err *err);
+int engine_stdio(int in_fd, int out_fd, int64_t first_ns, struct err *err);
 
 /*
  * What a measurement found. Numbers are 0 where the test has no such thing; NAN where it could not
@@ -299,10 +299,10 @@ struct engine_ends {
  * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
  * installed there), on_start right after "start", on_interval with each interval of the headline's
  * side. When a worker fails, dies or is silent for too long (see control_patience_ns()), the other
- * one is told to stop and given 1 s for it. Then what is known is the result, partial and with `invalid` set; where nothing is known,
- * that is an error that names who it was. So is a stop before the start; later it is a partial
- * result. *out is written on success only. The descriptors stay the caller's. May be called by
- * several threads at once.
+ * one is told to stop and given 1 s for it. Then what is known is the result, partial and with
+ * `invalid` set; where nothing is known, that is an error that names who it was. So is a stop
+ * before the start; later it is a partial result. *out is written on success only. The descriptors
+ * stay the caller's. May be called by several threads at once.
  */
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);

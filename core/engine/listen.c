@@ -28,7 +28,8 @@
 #include "core/engine/socket.h"
 
 #define LISTEN_SESSIONS 64
-#define LISTEN_RETRY_MS 100 /* after accept(2) or fork(2) had no room */
+#define LISTEN_FIRST_NS (60 * NSEC_PER_SEC) /* for a specification: a session is one of few */
+#define LISTEN_RETRY_MS 100		    /* after accept(2) or fork(2) had no room */
 
 struct listen_session {
 	pid_t pid;
@@ -93,7 +94,7 @@ static int session_work(int fd)
 	struct err err = ERR_INIT;
 	if (file_write_fd(fd, LISTEN_HELLO, strlen(LISTEN_HELLO)))
 		return 1;
-	return engine_stdio(fd, fd, &err) ? 1 : 0;
+	return engine_stdio(fd, fd, LISTEN_FIRST_NS, &err) ? 1 : 0;
 }
 
 static int session_tls(int fd, const struct listen_key *key)

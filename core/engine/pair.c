@@ -32,6 +32,7 @@
 #define PAIR_LEAD_MORE_NS    NSEC_PER_MSEC
 #define PAIR_LEAD_STREAM_NS  (50 * NSEC_PER_USEC)
 #define PAIR_LEAD_FEW	     250
+#define PAIR_LEAD_BUSY_NS    NSEC_PER_SEC /* at most, for what setting up has shown */
 #define PAIR_SETUP_STREAM_NS (2 * NSEC_PER_MSEC)
 #define PAIR_GRACE_NS	     (10 * NSEC_PER_SEC)
 #define PAIR_CLOCK_ROUNDS    40
@@ -96,6 +97,7 @@ static int pair_connect(struct pair *p, const struct ip *server, struct err *err
 	if (r)
 		return err_wrap(err, "%s", pair_roles[PAIR_CLIENT]);
 	r = pair_until(p, pair_is_connected, pair_setup_end(p), "connecting", err);
+	p->setup_ns = clock_now_ns() - p->begun_ns;
 	if (!r && p->hooks && p->hooks->on_connected)
 		r = p->hooks->on_connected(p->hooks->arg, json_object_get(p->connected, "flow"),
 					   err);
@@ -212,12 +214,15 @@ static void pair_done(struct pair *p)
 	json_decref(p->connected);
 }
 
-/* How long the two need from the message "start" until all that they run is ready. */
-static int64_t pair_lead(const struct engine_spec *s)
+/* How long the two need from the message "start" until all that they run is ready. Where setting up
+ * took long, since the workers are far away or wait for a CPU, the message takes long too. */
+static int64_t pair_lead(const struct pair *p)
 {
+	const struct engine_spec *s = p->spec;
 	const struct engine_def *def = engines_get(s->test);
 	int64_t streams = s->streams * (def->way == WAY_BOTH ? 2 : 1);
-	int64_t lead = PAIR_LEAD_NS + streams * PAIR_LEAD_STREAM_NS;
+	int64_t busy = p->setup_ns < PAIR_LEAD_BUSY_NS ? p->setup_ns : PAIR_LEAD_BUSY_NS;
+	int64_t lead = PAIR_LEAD_NS + busy + streams * PAIR_LEAD_STREAM_NS;
 	if (def->crew[0] && def->crew[1])
 		return lead;
 	int64_t few = streams < PAIR_LEAD_FEW ? streams : PAIR_LEAD_FEW;
@@ -256,7 +261,7 @@ static double pair_clock_error(const struct pair *p)
 
 static int pair_begin(struct pair *p, int64_t *start, struct err *err)
 {
-	*start = clock_now_ns() + pair_lead(p->spec);
+	*start = clock_now_ns() + pair_lead(p);
 	if (p->hooks && p->hooks->start)
 		*start = p->hooks->start(p->hooks->arg, *start);
 	if (*start < 0)
@@ -287,6 +292,7 @@ static void pair_end(struct pair *p)
 static int pair_run(struct pair *p, const struct ip *server, struct err *err)
 {
 	int64_t start;
+	p->begun_ns = clock_now_ns();
 	int r = pair_specify(p, server, err);
 	if (!r)
 		r = pair_connect(p, server, err);

@@ -27,6 +27,7 @@ struct pair {
 	bool stopped;				  /* by the caller's stop_fd */
 	bool running;				  /* the start is known to both */
 	bool silent[2];				  /* no heartbeat for too long */
+	int64_t begun_ns, setup_ns;		  /* the first message; until all is connected */
 	int64_t end_ns;				  /* of the window, once running */
 	bool own_clocks, one_clock;
 	enum pair_side asked; /* for the time; how often, and when */

@@ -121,6 +121,16 @@ void setup_shut(struct worker *w)
 	w->knock_fd = -1;
 }
 
+static int setup_port(const json_t *j, const char *key, int *port, struct err *err)
+{
+	json_int_t number = json_integer_value(j);
+	if (number < 1 || number > 65535)
+		return err_input(err, "connect: %s: %lld is not within 1 to 65535", key,
+				 (long long)number);
+	*port = (int)number;
+	return 0;
+}
+
 static int setup_target(const json_t *connect, struct worker *w, struct setup_target *t,
 			struct err *err)
 {
@@ -134,24 +144,23 @@ static int setup_target(const json_t *connect, struct worker *w, struct setup_ta
 		return err_input(err, "connect: %s is not of the family in the specification",
 				 address);
 	ip_format(t->text, &t->ip);
-	t->port = (int)json_integer_value(json_object_get(connect, "port"));
 	t->ports = json_object_get(connect, "ports");
-	if (t->port < 1 || t->port > 65535)
-		return err_input(err, "connect: port %d is not within 1 to 65535", t->port);
-	return 0;
+	return setup_port(json_object_get(connect, "port"), "port", &t->port, err);
 }
 
 int setup_begin(struct stream *s, const struct setup_target *t, struct err *err)
 {
 	struct worker *w = s->w;
 	const json_t *own = json_array_get(t->ports, (size_t)s->index);
-	s->port = own ? (int)json_integer_value(own) : t->port;
-	if (s->port < 1 || s->port > 65535)
-		return err_input(err, "connect: ports: %d is not within 1 to 65535", s->port);
+	int r = own ? setup_port(own, "ports", &s->port, err) : 0;
+	if (r)
+		return r;
+	if (!own)
+		s->port = t->port;
 	s->fd = socket_open(&w->spec, w->def->datagram, w->family, err);
 	if (s->fd < 0)
 		return s->fd;
-	int r = socket_bind_client(s->fd, &w->spec, w->family, err);
+	r = socket_bind_client(s->fd, &w->spec, w->family, err);
 	if (r)
 		return r;
 	struct sockaddr_storage a;
@@ -170,10 +179,10 @@ static int setup_keep_ports(struct worker *w, const struct setup_target *t, stru
 	w->listen_ports = mem_zalloc((size_t)w->spec.ports * sizeof(*w->listen_ports));
 	for (int i = 0; i < w->spec.ports; i++) {
 		const json_t *one = json_array_get(t->ports, (size_t)i);
-		w->listen_ports[i] = one ? (int)json_integer_value(one) : t->port;
-		if (w->listen_ports[i] < 1 || w->listen_ports[i] > 65535)
-			return err_input(err, "connect: ports: %d is not within 1 to 65535",
-					 w->listen_ports[i]);
+		w->listen_ports[i] = t->port;
+		int r = one ? setup_port(one, "ports", &w->listen_ports[i], err) : 0;
+		if (r)
+			return r;
 	}
 	return 0;
 }

@@ -116,8 +116,7 @@ static json_t *worker_message(struct worker *w, int64_t deadline_ns, int *r, str
 		if (w->ctl.eof)
 			*r = err_fail(err, ECANCELED, "the control channel was closed");
 		else if (clock_now_ns() >= deadline_ns)
-			*r = err_fail(err, ETIMEDOUT, "no message within %lld s",
-				      (long long)(WORKER_IDLE_NS / NSEC_PER_SEC));
+			*r = err_fail(err, ETIMEDOUT, "no message in time");
 		else
 			*r = worker_poll(w, deadline_ns, err);
 		if (*r)
@@ -223,7 +222,7 @@ static int worker_tell_time(struct worker *w, const json_t *m, struct err *err)
 static int worker_specified(struct worker *w, struct err *err)
 {
 	int r;
-	json_t *m = worker_message(w, clock_now_ns() + WORKER_IDLE_NS, &r, err);
+	json_t *m = worker_message(w, clock_now_ns() + w->first_ns, &r, err);
 	if (!m)
 		return r;
 	r = worker_protocol(w, m, err);
@@ -450,9 +449,13 @@ static void worker_done(struct worker *w)
 	control_done(&w->ctl);
 }
 
-int engine_stdio(int in_fd, int out_fd, struct err *err)
+int engine_stdio(int in_fd, int out_fd, int64_t first_ns, struct err *err)
 {
-	struct worker w = {.listen_fd = -1, .knock_fd = -1, .done_fd = -1, .over_fd = -1};
+	struct worker w = {.listen_fd = -1,
+			   .knock_fd = -1,
+			   .done_fd = -1,
+			   .over_fd = -1,
+			   .first_ns = first_ns ? first_ns : WORKER_IDLE_NS};
 	signal(SIGPIPE, SIG_IGN); /* sendfile(2) has no flag for that */
 	control_init(&w.ctl, in_fd, out_fd);
 	int r = worker_run(&w, err);

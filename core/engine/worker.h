@@ -61,6 +61,7 @@ struct worker {
 	const struct engine_def *def;
 	bool server;
 	int family;
+	int64_t first_ns;      /* how long it waits for its specification */
 	bool started;	       /* the start is known: from here on a silent driver is a dead one */
 	bool own_clock;	       /* the other worker's clock is another one */
 	bool clock_known;      /* … and how far it is ahead of ours */

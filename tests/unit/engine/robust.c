@@ -271,6 +271,33 @@ static void check_error(const char *const *lines, size_t n, const char *text)
 	assert_int_equal(WEXITSTATUS(worker_end(&w)), 1);
 }
 
+/* A byte now and then is no specification: a listener has few sessions to give. */
+static void who_dribbles_is_sent_away(void **state)
+{
+	static const char spec[] = "{\"type\":\"spec\",\"role\":\"server\",\"test\":\"tcp_rr\"";
+	int ends[2], status;
+	char answer[256] = "";
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct err err = ERR_INIT;
+		close(ends[0]);
+		_exit(engine_stdio(ends[1], ends[1], 500 * NSEC_PER_MSEC, &err) ? 1 : 0);
+	}
+	close(ends[1]);
+	for (size_t i = 0; i < sizeof(spec) - 1 && !waitpid(pid, &status, WNOHANG); i++) {
+		send(ends[0], &spec[i], 1, MSG_NOSIGNAL);
+		usleep(100000);
+	}
+	assert_true(recv(ends[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
+	assert_non_null(strstr(answer, "no message in time"));
+	close(ends[0]);
+	waitpid(pid, &status, 0);
+}
+
 static void a_worker_says_what_is_wrong(void **state)
 {
 	static const struct {
@@ -290,6 +317,10 @@ static void a_worker_says_what_is_wrong(void **state)
 	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"udp_rr\"}\n",
 	      "{\"type\":\"connect\",\"address\":\"127.0.0.1\",\"port\":1,\"ports\":[-1]}\n"},
 	     "connect: ports: -1 is not within"},
+	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\"}\n",
+	      /* 2^32 + 80 */
+	      "{\"type\":\"connect\",\"address\":\"127.0.0.1\",\"port\":4294967376}\n"},
+	     "connect: port: 4294967376 is not within"},
 	    {{"nonsense\n"}, "not a JSON object"},
 	    {{"{\"type\":\"start\",\"at_ns\":5}\n"}, "the first message must be 'spec'"},
 	    {{"{\"type\":\"spec\",\"role\":\"client\",\"test\":\"tcp_rr\",\"congestion\":\"\"}\n",
@@ -498,6 +529,7 @@ int main(void)
 	    cmocka_unit_test(a_worker_that_pauses),
 	    cmocka_unit_test(a_driver_that_stands_still),
 	    cmocka_unit_test(workers_end_with_their_channel),
+	    cmocka_unit_test(who_dribbles_is_sent_away),
 	    cmocka_unit_test(a_worker_says_what_is_wrong),
 	    cmocka_unit_test(a_start_is_not_believed),
 	};

@@ -84,7 +84,7 @@ static inline _Noreturn void worker_be(int fd, long long clock_ms)
 		_exit(77);
 	pid_t inner = clock_ms ? fork() : 0;
 	if (!inner)
-		_exit(engine_stdio(fd, fd, &err) ? 1 : 0);
+		_exit(engine_stdio(fd, fd, 0, &err) ? 1 : 0);
 	close(fd);
 	waitpid(inner, &status, 0);
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);

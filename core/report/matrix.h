@@ -24,7 +24,7 @@ void matrix_tap(const struct matrix *m, struct strbuf *out);
 /*
  * What there is of each result that has a fault, known or not, in a folder of its own, beside the
  * packets' headers of verify_spec.keep:
- * FOLDER/TRIAL-TOOL: what the client and the server printed (client.stdout and so on) and its part
+ * FOLDER/TRIAL-TOOL: what the client and the server printed (a file for each output) and its part
  * of the JSON (result.json). Errors: the file system's.
  */
 int matrix_keep(const struct matrix *m, const char *folder, struct err *err);

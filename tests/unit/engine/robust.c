@@ -2,6 +2,8 @@
 /*
  * What goes wrong for workers and their driver: stopped, killed, orphaned, refused, told nonsense.
  * Each ends soon, with an error that says what happened, and leaves no process.
+ *
+ * timeout: 300 (who stands still is waited for, 20 s a time)
  */
 #include "tests/unit/engine/workers.h"
 

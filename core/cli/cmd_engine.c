@@ -241,7 +241,7 @@ static int engine_run(const struct call *call, struct err *err)
 			signal(SIGINT, SIG_IGN);
 		/* What failed has been told on the channel: whoever holds it prints it, once. */
 		return engine_stdio(STDIN_FILENO, STDOUT_FILENO, 0, err) ? err_exit_status(err)
-								      : EXIT_PASS;
+									 : EXIT_PASS;
 	}
 	if (o->key && !o->listen)
 		return err_input(err, "--key goes with --listen");

@@ -138,6 +138,7 @@ fi
 # --- a listener, run after run
 head -c 32 /dev/urandom | od -An -tx1 >"$work/key"
 chmod 600 "$work/key"
+: >"$work/listening"
 "$VPCLAB" engine --listen 127.0.0.1:0 --key "$work/key" >"$work/listening" &
 listener=$!
 for ((i = 0; i < 100 && !$(grep -c . "$work/listening"); i++)); do

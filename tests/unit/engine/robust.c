@@ -144,7 +144,7 @@ static void check_pause(bool client)
 	pid_t waker = fork();
 	assert_true(waker >= 0);
 	if (!waker) { /* stopped after 1.6 s, it goes on 6 s later */
-		usleep(7600 * 1000);
+		clock_sleep_until_ns(clock_now_ns() + 7600 * NSEC_PER_MSEC);
 		_exit(kill(run.victim, SIGCONT) ? 1 : 0);
 	}
 	if (drive(&run))
@@ -292,7 +292,7 @@ static void who_dribbles_is_sent_away(void **state)
 	close(ends[1]);
 	for (size_t i = 0; i < sizeof(spec) - 1 && !waitpid(pid, &status, WNOHANG); i++) {
 		send(ends[0], &spec[i], 1, MSG_NOSIGNAL);
-		usleep(100000);
+		clock_sleep_until_ns(clock_now_ns() + 100 * NSEC_PER_MSEC);
 	}
 	assert_true(recv(ends[0], answer, sizeof(answer) - 1, MSG_DONTWAIT) > 0);
 	assert_non_null(strstr(answer, "no message in time"));

@@ -4,6 +4,7 @@
 #include "emulator/lab/check_node.h"
 
 #include <string.h>
+#include <sys/socket.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
@@ -12,12 +13,46 @@ static bool check_prefix_equal(const struct prefix *a, const struct prefix *b)
 	return a->len == b->len && ip_equal(&a->ip, &b->ip);
 }
 
+/* Does the plan have the kernel give devices link-local addresses by their MAC here? */
+static bool check_link_local(const struct check_node *c)
+{
+	CHECK_FOREACH (op, c, OP_SYSCTL)
+		if (str_eq(op->sysctl.key, "net/ipv6/conf/default/addr_gen_mode"))
+			return str_eq(op->sysctl.value, "0");
+	return false;
+}
+
+/* fe80::/64 with the device's MAC as a modified EUI-64 (RFC 4291, appendix A). */
+static bool check_addr_by_mac(const struct check_node *c, const struct dump_addr *a)
+{
+	struct ip want = {.family = AF_INET6, .bytes = {0xfe, 0x80}};
+
+	VEC_FOREACH (l, &c->dump.links) {
+		const uint8_t *m = l->mac.bytes;
+		const uint8_t tail[] = {m[0] ^ 2, m[1], m[2], 0xff, 0xfe, m[3], m[4], m[5]};
+
+		memcpy(want.bytes + 8, tail, sizeof(tail));
+		if (l->ifindex == a->ifindex)
+			return a->prefix.len == 64 && ip_equal(&want, &a->prefix.ip);
+	}
+	return false;
+}
+
+static bool check_route_by_mac(const struct dump_route *r)
+{
+	static const uint8_t link_local[16] = {0xfe, 0x80};
+
+	return r->dst.ip.family == AF_INET6 && r->dst.len == 64 && !r->via.family &&
+	       !memcmp(r->dst.ip.bytes, link_local, sizeof(link_local));
+}
+
 static bool check_addr_planned(const struct check_node *c, const struct dump_addr *a)
 {
 	CHECK_FOREACH (op, c, OP_ADDR)
 		if (check_ifindex(c, op) == a->ifindex && check_prefix_equal(&op->addr, &a->prefix))
 			return true;
-	return !strcmp(check_name(c, a->ifindex), "lo");
+	return !strcmp(check_name(c, a->ifindex), "lo") ||
+	       (check_link_local(c) && check_addr_by_mac(c, a));
 }
 
 void check_addrs(struct check_node *c)
@@ -86,7 +121,7 @@ void check_routes(struct check_node *c)
 				  check_route_text(text, &op->route.dst));
 	}
 	VEC_FOREACH (r, &c->dump.routes) {
-		bool planned = false;
+		bool planned = check_link_local(c) && check_route_by_mac(r);
 		CHECK_FOREACH (op, c, OP_ROUTE)
 			planned = planned || check_route_same(c, op, r);
 		if (!planned)

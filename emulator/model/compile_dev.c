@@ -153,6 +153,10 @@ void compile_dev_ipv6(struct compile *c, int node, bool has_ipv6, bool forward)
 	compile_dev_sysctl(c, node, "net/ipv6/conf/default/accept_ra", "0");
 	compile_dev_sysctl(c, node, "net/ipv6/conf/all/forwarding", forward ? "1" : "0");
 	compile_dev_sysctl(c, node, "net/ipv6/conf/default/forwarding", forward ? "1" : "0");
+	/* Who forwards asks for neighbours from its link-local address and asks nobody without one
+	 * (ndisc_send_ns() in net/ipv6/ndisc.c). Nobody else needs one: see emulator/plan. */
+	if (forward)
+		compile_dev_sysctl(c, node, "net/ipv6/conf/default/addr_gen_mode", "0");
 }
 
 /* A new namespace takes over the machine's own setting, and distributions differ. */

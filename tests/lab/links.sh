@@ -166,6 +166,22 @@ lab_up "big_tcp" "$work/big.yaml" && {
 sed 's/, big_tcp/, rate: 1gbit, big_tcp/' "$work/big.yaml" >"$work/shaped.yaml"
 fails_with 2 "big_tcp: a shaped link refuses it" vpclab validate "$work/shaped.yaml"
 
+# A router passes IPv6 from the first packet, and its link-local addresses are as planned.
+cat >"$work/v6.yaml" <<-END
+	version: 1
+	name: v6
+	nodes:
+	  a: {kind: machine, addresses: ["fd08::1/64"], routes: ["default via fd08::fe"]}
+	  n: {kind: router, addresses: {eth0: "fd08::fe/64", eth1: "fd09::fe/64"}}
+	  b: {kind: machine, addresses: ["fd09::1/64"], routes: ["default via fd09::fe"]}
+	links: [{endpoints: ["a:eth0", "n:eth0"]}, {endpoints: ["n:eth1", "b:eth0"]}]
+END
+lab_up "ipv6 router" "$work/v6.yaml" && {
+	passes "ipv6 router: as planned" vpclab check "$lab"
+	passes "ipv6 router: the first packet comes back" on a ping -6 -c 1 -W 1 fd09::1
+	lab_down
+}
+
 # A forty-gigabit profile on a laptop: a thousandth of it, and results say both figures.
 if with scaled "rate: 40gbit" --set scale=1/1000; then
 	alone "scaled: tcp" tcp_stream "${brief[@]}"

@@ -88,7 +88,7 @@ echo 0 >/proc/sys/net/ipv6/conf/all/accept_ra
 echo 0 >/proc/sys/net/ipv6/conf/default/accept_ra
 echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
 echo 1 >/proc/sys/net/ipv6/conf/default/forwarding
-[ ! -e /proc/sys/net/ipv6/conf/default/addr_gen_mode ] || echo 1 >/proc/sys/net/ipv6/conf/default/addr_gen_mode
+echo 0 >/proc/sys/net/ipv6/conf/default/addr_gen_mode
 END
 ip -n vr1 link set lo up
 ip netns exec client sh -eu <<'END'

@@ -219,7 +219,8 @@ rr() {
 	cpu=0
 	start_servers 0
 	title "Request and response of 1 byte, one connection, both ends on CPU 0" tool "1/s"
-	compare 1.15 "vpclab tcp_rr=rr_ours tcp_rr" "netperf TCP_RR -T 0,0=rr_netperf TCP_RR 0,0" "qperf tcp_lat=rr_qperf tcp_lat"
+	compare 1.15 "vpclab tcp_rr=rr_ours tcp_rr" "netperf TCP_RR -T 0,0=rr_netperf TCP_RR 0,0" \
+		"qperf tcp_lat=rr_qperf tcp_lat" "vpclab tcp_rr --spin (taking turns)=rr_ours tcp_rr --spin --client-cpu 0 --server-cpu 0"
 	title "The same over UDP" tool "1/s"
 	compare 1.15 "vpclab udp_rr=rr_ours udp_rr" "netperf UDP_RR -T 0,0=rr_netperf UDP_RR 0,0" \
 		"qperf udp_lat=rr_qperf udp_lat" "sockperf ping-pong=rr_sockperf"

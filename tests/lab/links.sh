@@ -176,7 +176,7 @@ cat >"$work/v6.yaml" <<-END
 	  b: {kind: machine, addresses: ["fd09::1/64"], routes: ["default via fd09::fe"]}
 	links: [{endpoints: ["a:eth0", "n:eth0"]}, {endpoints: ["n:eth1", "b:eth0"]}]
 END
-lab_up "ipv6 router" "$work/v6.yaml" && {
+lab_up ipv6-router "$work/v6.yaml" && {
 	passes "ipv6 router: as planned" vpclab check "$lab"
 	passes "ipv6 router: the first packet comes back" on a ping -6 -c 1 -W 1 fd09::1
 	lab_down

@@ -7,19 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/engine/limit.h"
 #include "core/engine/result.h"
 #include "core/engine/sample.h"
-
-static void near(double got, double want)
-{
-	if (!(fabs(got - want) <= fabs(want) * 1e-9))
-		fail_msg("%.12g instead of %.12g", got, want);
-}
+#include "tests/unit/engine/near.h"
 
 /* A finished TCP stream of one second in which nothing was short of anything. */
 static void easy(enum engine_test test, struct engine_spec *s, struct engine_result *r)
@@ -216,15 +210,15 @@ static void writes_segments_costs(void **state)
 
 	(void)state;
 	merged(false, &r);
-	near(r.messages_pps, 10000);
-	near(r.segments_pps, 500);
-	near(r.coalescing, 20);
-	near(r.client.us_per_packet, 0.4e6 / 500);
-	near(r.client.machine_us_per_packet, 1e6 / 500);
-	near(r.client.us_per_kib, 1e6 / 625); /* half of two CPUs for a second; 625 KiB */
+	same(r.messages_pps, 10000);
+	same(r.segments_pps, 500);
+	same(r.coalescing, 20);
+	same(r.client.us_per_packet, 0.4e6 / 500);
+	same(r.client.machine_us_per_packet, 1e6 / 500);
+	same(r.client.us_per_kib, 1e6 / 625); /* half of two CPUs for a second; 625 KiB */
 	assert_true(r.same_machine);
-	near(r.goodput_bps, 5120000); /* all of the window: nobody asked for a cut */
-	near(r.steady_s, 0.2);
+	same(r.goodput_bps, 5120000); /* all of the window: nobody asked for a cut */
+	same(r.steady_s, 0.2);
 	assert_true(r.cut_s == 0);
 	engine_result_done(&r);
 }
@@ -235,9 +229,9 @@ static void steady_part_alone(void **state)
 
 	(void)state;
 	merged(true, &r);
-	near(r.cut_s, 0.2);
-	near(r.goodput_bps, 1000);
-	near(r.sent_bps, 1000);
+	same(r.cut_s, 0.2);
+	same(r.goodput_bps, 1000);
+	same(r.sent_bps, 1000);
 	assert_non_null(strstr(r.steady_why, "first 2 of 10 intervals is 15.0 %"));
 	engine_result_done(&r);
 }
@@ -269,8 +263,8 @@ static void thread_times(void **state)
 
 	(void)state;
 	assert_int_equal(cpu_parse_thread("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 150 0 0", &t), 0);
-	near(t.user_s, 2.5);
-	near(t.system_s, 1.5);
+	same(t.user_s, 2.5);
+	same(t.system_s, 1.5);
 	assert_int_not_equal(cpu_parse_thread("nothing", &t), 0);
 }
 
@@ -293,9 +287,9 @@ static void sockets_add_up(void **state)
 						  .mss = 1400});
 	assert_int_equal(sum.sockets, 2);
 	assert_int_equal(sum.retransmits, 5);
-	near(sum.rtt_us, 20);
-	near(sum.min_rtt_us, 5);
-	near(sum.cwnd, 6);
+	same(sum.rtt_us, 20);
+	same(sum.min_rtt_us, 5);
+	same(sum.cwnd, 6);
 	assert_int_equal(sum.mss, 1400);
 }
 

@@ -13,11 +13,7 @@
 
 static void finish(struct run *run)
 {
-	if (drive(run))
-		fail_msg("%s", run->err.text);
-	assert_int_equal(worker_end(&run->client), 0);
-	assert_int_equal(worker_end(&run->server), 0);
-	assert_false(run->result.partial);
+	drive_to_end(run);
 	assert_string_equal(run->result.invalid, "");
 }
 

@@ -4,19 +4,15 @@
  * What is asserted holds however busy the machine is: sums, bounds and accounts, never a rate.
  */
 #include "tests/unit/engine/workers.h"
+#include "tests/unit/engine/near.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Runs to its good end and reaps both. */
 static void measure(struct run *run)
 {
-	if (drive(run))
-		fail_msg("%s", run->err.text);
-	assert_int_equal(worker_end(&run->client), 0);
-	assert_int_equal(worker_end(&run->server), 0);
+	drive_to_end(run);
 	assert_int_equal(run->flows, run->spec.streams);
-	assert_false(run->result.partial);
 }
 
 static double sum_of_intervals(const struct engine_result *r, const char *key)
@@ -34,12 +30,6 @@ static double sum_of_intervals(const struct engine_result *r, const char *key)
 		last = t;
 	}
 	return sum;
-}
-
-static void near(double got, double want, double tolerance)
-{
-	if (!(fabs(got - want) <= tolerance))
-		fail_msg("%.12g is not within %.12g of %.12g", got, tolerance, want);
 }
 
 static void check_tcp(struct run *run)

@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "core/engine/cpu.h"
 #include "core/engine/result.h"
+#include "tests/unit/engine/near.h"
 
 static void merge(enum engine_test test, const char *client, const char *server,
 		  struct engine_result *out)
@@ -30,12 +31,6 @@ static void merge(enum engine_test test, const char *client, const char *server,
 	json_decref(d);
 }
 
-static void near(double got, double want)
-{
-	if (!(fabs(got - want) <= fabs(want) * 1e-9))
-		fail_msg("%.12g instead of %.12g", got, want);
-}
-
 static void tcp_headline_is_the_receivers(void **state)
 {
 	struct engine_result r;
@@ -49,18 +44,18 @@ static void tcp_headline_is_the_receivers(void **state)
 	    "{\"bytes\":2000,\"window_ns\":2000000000,\"rcvbuf\":131072,\"cpu_busy\":0.25,"
 	    "\"intervals\":[{\"t_s\":1,\"bps\":10000},{\"t_s\":2,\"bps\":6000}]}",
 	    &r);
-	near(r.goodput_bps, 8000);
-	near(r.sent_bps, 12000);
+	same(r.goodput_bps, 8000);
+	same(r.sent_bps, 12000);
 	assert_int_equal(r.retransmits, 7);
 	assert_int_equal(r.mss, 1448);
 	assert_string_equal(r.congestion, "cubic");
 	assert_true(isnan(r.client.cpu_busy)); /* could not be measured: not 0 */
-	near(r.server.cpu_busy, 0.25);
+	same(r.server.cpu_busy, 0.25);
 	assert_false(r.partial);
 	const json_t *first = json_array_get(r.intervals, 0);
-	near(result_number(first, "bps"), 10000);
-	near(result_number(first, "sent_bps"), 16000);
-	near(result_number(first, "rtt_us"), 12.5);
+	same(result_number(first, "bps"), 10000);
+	same(result_number(first, "sent_bps"), 16000);
+	same(result_number(first, "rtt_us"), 12.5);
 	assert_int_equal(result_integer(first, "retransmits"), 4);
 	assert_null(json_object_get(json_array_get(r.intervals, 1), "retransmits"));
 	engine_result_done(&r);
@@ -81,12 +76,12 @@ static void udp_loss_is_what_was_sent_and_not_received(void **state)
 	      &r);
 	assert_int_equal(r.lost, 20); /* not only the gaps: the last ten were never followed */
 	assert_int_equal(r.lost + r.server.packets, r.client.packets);
-	near(r.loss, 20.0 / 150);
-	near(r.pps, 128.5); /* by time */
-	near(r.goodput_bps, 128.5 * 800);
-	near(r.sent_pps, 150);
-	near(r.offered_pps, 1000);
-	near(r.offered_bps, 800000);
+	same(r.loss, 20.0 / 150);
+	same(r.pps, 128.5); /* by time */
+	same(r.goodput_bps, 128.5 * 800);
+	same(r.sent_pps, 150);
+	same(r.offered_pps, 1000);
+	same(r.offered_bps, 800000);
 	assert_int_equal(r.lost_host, 5);
 	assert_int_equal(r.drops_all, 6);
 	assert_int_equal(r.missed, 3);
@@ -106,7 +101,7 @@ static void udp_total_loss_is_all_of_it(void **state)
 	      "{\"received\":[0],\"seen\":[0],\"packets\":0,\"units\":0,\"lost_host\":500,"
 	      "\"window_ns\":1000000000,\"intervals\":[]}",
 	      &r);
-	near(r.loss, 1);
+	same(r.loss, 1);
 	assert_int_equal(r.lost, 100);
 	assert_int_equal(r.lost_host, 100); /* never more than were lost */
 	assert_true(isnan(r.delay.mean));
@@ -130,7 +125,7 @@ static void udp_partial_counts_gaps(void **state)
 	      &r);
 	assert_true(r.partial);
 	assert_int_equal(r.lost, 2);
-	near(r.loss, 2.0 / 62);
+	same(r.loss, 2.0 / 62);
 	engine_result_done(&r);
 }
 
@@ -162,12 +157,12 @@ static void throughput_is_bytes_over_time(void **state)
 	engine_spec_default(&s, TEST_THROUGHPUT);
 	s.file_size = 1000000;
 	result_merge(&s, client, server, json_array(), &r);
-	near(r.rate.mean, 40e6); /* not the mean of the two rates */
-	near(r.rate.min, 8e15 / 300000000);
-	near(r.rate.max, 80e6);
-	near(r.goodput_bps, 40e6);
-	near(r.latency.min, 100e6);
-	near(r.latency.max, 300e6);
+	same(r.rate.mean, 40e6); /* not the mean of the two rates */
+	same(r.rate.min, 8e15 / 300000000);
+	same(r.rate.max, 80e6);
+	same(r.goodput_bps, 40e6);
+	same(r.latency.min, 100e6);
+	same(r.latency.max, 300e6);
 	assert_true(isnan(r.rate.p99)); /* two transactions do not tell */
 	assert_int_equal(json_array_size(r.pairs), 1);
 	assert_null(json_object_get(json_array_get(r.pairs, 0), "rate_mean"));
@@ -201,10 +196,10 @@ static void cpu_shares(void **state)
 	assert_int_equal(cpu_parse_stat("cpu  40 0 40 140 5 0 30 12 7 0\n", &b), 0);
 	a.user_s = 1, b.user_s = 1.5;
 	cpu_between(&a, &b, &use);
-	near(use.user_s, 0.5);
-	near(use.busy, 80.0 / 120);
-	near(use.softirq, 20.0 / 120);
-	near(use.steal, 10.0 / 120);
+	same(use.user_s, 0.5);
+	same(use.busy, 80.0 / 120);
+	same(use.softirq, 20.0 / 120);
+	same(use.steal, 10.0 / 120);
 	assert_int_equal(cpu_parse_stat("intr 5", &b), -EINVAL);
 	cpu_between(&(struct cpu_sample){0}, &(struct cpu_sample){0}, &use);
 	assert_true(isnan(use.busy));

@@ -9,15 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static void measure(struct run *run)
-{
-	if (drive(run))
-		fail_msg("%s", run->err.text);
-	assert_int_equal(worker_end(&run->client), 0);
-	assert_int_equal(worker_end(&run->server), 0);
-	assert_false(run->result.partial);
-}
-
 static int64_t detail(const struct run *run, const char *key)
 {
 	const json_t *v = json_object_get(run->result.detail, key);
@@ -53,13 +44,13 @@ static void measure_busy(struct run *run, double requests)
 	struct engine_spec spec = run->spec;
 	const char *address = run->address;
 
-	measure(run);
+	drive_to_end(run);
 	for (int i = 1; i < TRIES && is_starved(run, requests); i++) {
 		engine_result_done(&run->result);
 		prepare(run, spec.test);
 		run->spec = spec;
 		run->address = address;
-		measure(run);
+		drive_to_end(run);
 	}
 	if (is_starved(run, requests))
 		fail_msg("in none of %d tries were %g requests always on the way", TRIES, requests);
@@ -183,7 +174,7 @@ static void late_answers_are_counted(void **state)
 		prepare(&run, TEST_TCP_RR);
 		run.spec.timeout_ns = 1;
 		run.spec.outstanding = outstanding;
-		measure(&run);
+		drive_to_end(&run);
 		assert_true(run.result.late > 0);
 		assert_in_range(run.result.latency.count - run.result.late, 0, outstanding);
 		engine_result_done(&run.result);

@@ -12,15 +12,6 @@
 
 #include "core/engine/steer.h"
 
-static void measure(struct run *run)
-{
-	if (drive(run))
-		fail_msg("%s", run->err.text);
-	assert_int_equal(worker_end(&run->client), 0);
-	assert_int_equal(worker_end(&run->server), 0);
-	assert_false(run->result.partial);
-}
-
 static void small(struct run *run, enum engine_test test)
 {
 	prepare(run, test);
@@ -47,7 +38,7 @@ static void from_server_to_client(void **state)
 	small(&run, TEST_UDP_MAERTS);
 	run.spec.rate_pps = 3000;
 	run.spec.streams = 3;
-	measure(&run);
+	drive_to_end(&run);
 	closes(&run.result.server, &run.result.client, &run.result);
 	assert_true(run.result.server.packets <= 900);
 	assert_true(run.result.delay.count == run.result.client.packets);
@@ -64,7 +55,7 @@ static void both_ways(void **state)
 	run.spec.rate_pps = 2000;
 	run.spec.streams = 2;
 	run.spec.rcvbuf = 2304;
-	measure(&run);
+	drive_to_end(&run);
 	const struct engine_result *r = &run.result;
 	const json_t *back = json_object_get(r->detail, "back");
 	closes(&r->client, &r->server, r);
@@ -83,7 +74,7 @@ static void many_datagrams_as_one(void **state)
 	(void)state;
 	small(&run, TEST_UDP_STREAM);
 	strcpy(run.spec.io, "gso");
-	measure(&run);
+	drive_to_end(&run);
 	closes(&run.result.client, &run.result.server, &run.result);
 	assert_string_equal(run.result.io, "gso");
 	double each = json_number_value(json_object_get(run.result.detail, "datagrams_a_message"));
@@ -101,7 +92,7 @@ static void many_datagrams_as_one_that_the_receiver_drops(void **state)
 	small(&run, TEST_UDP_STREAM);
 	strcpy(run.spec.io, "gso");
 	run.spec.rcvbuf = 4096;
-	measure(&run);
+	drive_to_end(&run);
 	closes(&run.result.client, &run.result.server, &run.result);
 	assert_true(run.result.lost > 0);
 	assert_string_equal(run.result.limit, "receiver");
@@ -119,7 +110,7 @@ static void large_datagrams_as_one_with_a_rate(void **state)
 	run.spec.size = 1500;
 	run.spec.rate_pps = 4300;
 	run.spec.burst = 43;
-	measure(&run);
+	drive_to_end(&run);
 	closes(&run.result.client, &run.result.server, &run.result);
 	assert_true(run.result.client.packets <= 4300 * 3 / 10 + 43);
 	engine_result_done(&run.result);
@@ -133,7 +124,7 @@ static void to_a_group(void **state)
 	small(&run, TEST_UDP_MULTICAST);
 	run.spec.streams = 4;
 	run.spec.rate_pps = 2000;
-	measure(&run);
+	drive_to_end(&run);
 	const struct engine_result *r = &run.result;
 	const json_t *receivers = json_object_get(r->detail, "receivers");
 	int64_t sum = 0;
@@ -158,7 +149,7 @@ static void gaps_are_measured(void **state)
 	small(&run, TEST_UDP_STREAM);
 	run.spec.rate_pps = 1000;
 	run.spec.burst = 10;
-	measure(&run);
+	drive_to_end(&run);
 	const json_t *gaps = json_object_get(run.result.detail, "gap_ns");
 	int64_t count = json_integer_value(json_object_get(gaps, "count"));
 	assert_true(count == run.result.client.packets || count == run.result.client.packets - 1);
@@ -185,7 +176,7 @@ static void fragments_are_told(void **state)
 		run.address = table[i].address;
 		run.spec.size = table[i].size;
 		run.spec.rate_pps = 100;
-		measure(&run);
+		drive_to_end(&run);
 		assert_int_equal(
 		    json_integer_value(json_object_get(run.result.detail, "fragments")),
 		    table[i].fragments);

@@ -20,12 +20,7 @@
 #include "core/engine/pair_stats.h"
 #include "core/engine/voip.h"
 #include "core/stats/summary.h"
-
-static void near(double got, double want, double tolerance)
-{
-	if (!(fabs(got - want) <= tolerance))
-		fail_msg("%.9g is not within %.3g of %.9g", got, tolerance, want);
-}
+#include "tests/unit/engine/near.h"
 
 static const struct voip_codec *codec(const char *name)
 {

@@ -187,4 +187,14 @@ static inline int drive(struct run *run)
 	return r;
 }
 
+/* To its good end; reaps both. */
+static inline void drive_to_end(struct run *run)
+{
+	if (drive(run))
+		fail_msg("%s", run->err.text);
+	assert_int_equal(worker_end(&run->client), 0);
+	assert_int_equal(worker_end(&run->server), 0);
+	assert_false(run->result.partial);
+}
+
 #endif

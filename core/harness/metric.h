@@ -21,6 +21,13 @@ enum metric_over { METRIC_MEAN, METRIC_LEAST, METRIC_MOST }; /* what several run
 /* What the model can say about it beforehand. */
 enum metric_truth { METRIC_UNPREDICTED, METRIC_GOODPUT, METRIC_PACKETS, METRIC_RESPONSE };
 
+/*
+ * How fine the figure of one run can be; no mean of runs is surer than that, however alike they
+ * are. FINE: as fine as the clock, or a count that is exact. BUCKETS: a quantile of a histogram,
+ * 1/512 to 1/256 of itself (hist.h). PACKETS: a rate of whole packets or transactions: one of them.
+ */
+enum metric_grain { GRAIN_FINE, GRAIN_BUCKETS, GRAIN_PACKETS };
+
 struct metric {
 	const char *name;
 	const char *alias; /* another word for it, or NULL */
@@ -32,6 +39,7 @@ struct metric {
 	double (*get)(const struct run_sample *run); /* of one run; NAN: could not be measured */
 	const char *help;
 	bool seldom; /* for expectations and JSON; other faces say it in words of their own */
+	enum metric_grain grain;
 };
 
 #define METRIC_TEST(test) (1u << (test))
@@ -52,6 +60,10 @@ _Static_assert(TEST_PATH_CHECK < 32, "a test is a bit of an unsigned");
  */
 const struct metric *metric_find(const char *name, enum engine_test test);
 const struct metric *metric_at(size_t i); /* the table, in order; NULL past its end */
+
+/* The smallest difference that the figure of this run can show, in its unit; 0: FINE; NAN: it has
+ * no figure. */
+double metric_step(const struct metric *m, const struct run_sample *run);
 
 /* "'p5' is not a metric of tcp_rr; did you mean 'p50'?" Returns -EINVAL. */
 int metric_unknown(const char *name, enum engine_test test, struct err *err);

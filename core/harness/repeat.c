@@ -87,9 +87,12 @@ size_t repeat_values(const struct repeat *r, size_t index, double *v)
 
 void repeat_summary(const struct repeat *r, size_t index, double confidence, struct summary *out)
 {
-	double v[RESULT_MAX_RUNS];
+	double v[RESULT_MAX_RUNS], step = 0;
 
 	summary_of(v, repeat_values(r, index, v), confidence, out);
+	VEC_FOREACH (run, &r->runs)
+		step = fmax(step, run->steps[index]);
+	summary_widen(out, step);
 }
 
 static void keep_run(struct procedure *p, const struct run_sample *s, struct repeat *out)
@@ -99,8 +102,13 @@ static void keep_run(struct procedure *p, const struct run_sample *s, struct rep
 	const struct metric *m;
 
 	run->values = arena_alloc(p->arena, count_metrics() * sizeof(double));
-	for (size_t i = 0; (m = metric_at(i)); i++)
-		run->values[i] = m->tests & METRIC_TEST(s->spec.test) ? m->get(s) : NAN;
+	run->steps = arena_alloc(p->arena, count_metrics() * sizeof(double));
+	for (size_t i = 0; (m = metric_at(i)); i++) {
+		bool has = m->tests & METRIC_TEST(s->spec.test);
+
+		run->values[i] = has ? m->get(s) : NAN;
+		run->steps[i] = has ? metric_step(m, s) : NAN;
+	}
 	if (s->fidelity.limit != FIDELITY_ENOUGH)
 		run->machine = arena_strdup(p->arena, s->fidelity.why);
 	if (e->limit[0])

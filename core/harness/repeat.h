@@ -2,7 +2,9 @@
 /*
  * repeat: one specification measured again and again until the confidence interval of its figure
  * is as narrow as asked (Student's t over independent runs), or often enough. The figure that
- * decides is the test's default metric (metric.h); all of its metrics are kept.
+ * decides is the test's default metric (metric.h); all of its metrics are kept. An interval is
+ * never narrower than the figure is fine (metric_step()): runs that give the same percentile to the
+ * digit are not the same to the nanosecond. A target below that is never reached.
  */
 #ifndef VPCLAB_HARNESS_REPEAT_H
 #define VPCLAB_HARNESS_REPEAT_H
@@ -12,6 +14,7 @@
 
 struct repeat_run {
 	double *values;	     /* of metric_at(0…); NAN: not of this test, or not measured */
+	double *steps;	     /* … and how fine they are: metric_step() */
 	const char *machine; /* what this machine was short of, or NULL */
 	const char *limit; /* what held the rate, in the engine's or the machine's words; or NULL */
 };
@@ -38,7 +41,8 @@ int repeat_run(struct procedure *p, const struct engine_spec *spec,
 /* The metric that decides for this test; its place in the table in *index. NULL: it has none. */
 const struct metric *repeat_metric(enum engine_test test, size_t *index);
 
-/* Of the metric with that index over all runs; .n 0 when there is none. */
+/* Of the metric with that index over all runs; .n 0 when there is none. Its interval is never
+ * narrower than the coarsest step of the figure. */
 void repeat_summary(const struct repeat *r, size_t index, double confidence, struct summary *out);
 /* Its value in each run, where it is a number, into v[RESULT_MAX_RUNS]; gives how many. */
 size_t repeat_values(const struct repeat *r, size_t index, double *v);

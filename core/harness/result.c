@@ -69,6 +69,16 @@ size_t result_values(const struct run_cell *c, const struct metric *m, double *v
 	return n;
 }
 
+double result_step(const struct run_cell *c, const struct metric *m)
+{
+	double most = 0;
+
+	VEC_FOREACH (run, &c->runs)
+		if (!run->error)
+			most = fmax(most, metric_step(m, run));
+	return most;
+}
+
 void result_summary(const struct run_cell *c, const struct metric *m, double confidence,
 		    struct summary *out)
 {
@@ -85,6 +95,7 @@ void result_summary(const struct run_cell *c, const struct metric *m, double con
 	if (!n)
 		return;
 	summary_of(v, n, confidence, out);
+	summary_widen(out, result_step(c, m));
 	/* The least of all runs is one number without an interval. */
 	if (m->over == METRIC_MEAN)
 		return;

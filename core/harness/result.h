@@ -123,6 +123,8 @@ const char *result_error(const struct run_result *r, const struct run_cell *c);
 bool result_worked(const struct run_cell *c); /* has it a run that worked? */
 /* The metric of each run that worked and where it is a number, into v[max]; gives how many. */
 size_t result_values(const struct run_cell *c, const struct metric *m, double *v, size_t max);
+/* The coarsest step of the metric in those runs (metric_step()); 0: none. */
+double result_step(const struct run_cell *c, const struct metric *m);
 /* All runs together as the metric combines them; .n 0 when there is none. */
 void result_summary(const struct run_cell *c, const struct metric *m, double confidence,
 		    struct summary *out);

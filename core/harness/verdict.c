@@ -184,16 +184,20 @@ static void ask_other(struct run_result *r, const struct run_cell *c, const stru
 	double a[RESULT_MAX_RUNS], b[RESULT_MAX_RUNS];
 	size_t n_a = result_values(c, e->what.metric, a, RESULT_MAX_RUNS);
 	size_t n_b = result_values(other, e->other.metric, b, RESULT_MAX_RUNS);
+	double step_b = result_step(other, e->other.metric) * fabs(e->factor);
 	struct summary s;
 	struct difference d = {.half_width = NAN};
 
 	for (size_t i = 0; i < n_b; i++)
 		b[i] *= e->factor;
 	summary_of(b, n_b, confidence, &s);
-	if (n_a > 1 && n_b > 1)
+	summary_widen(&s, step_b);
+	if (n_a > 1 && n_b > 1) {
 		summary_difference(b, n_b, a, n_a, confidence, &d);
-	else
+		summary_widen_difference(&d, step_b + result_step(c, e->what.metric));
+	} else {
 		d.diff = a[0] - s.mean;
+	}
 	*q = (struct question){.figure = d.diff, .half_width = d.half_width};
 	q->strict = e->relation != EXPECT_WITHIN;
 	set_region(e, 0, 0, tolerance_of(e, s.mean), q);
@@ -396,6 +400,8 @@ static void compare(struct run_result *r, int path, const struct scenario_quanti
 	for (size_t i = 0; i < n_b; i++)
 		o->mean += b[i] / (double)n_b;
 	summary_difference(a, n_a, b, n_b, confidence, &o->difference);
+	summary_widen_difference(&o->difference, result_step(base, metric->metric) +
+						     result_step(with, metric->metric));
 }
 
 void verdict_judge(struct run_result *r)

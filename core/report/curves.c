@@ -258,7 +258,7 @@ static json_t *metrics_json(const struct repeat *r, double confidence)
 
 		if (!(m->tests & METRIC_TEST(r->spec.test)))
 			continue;
-		summary_of(v, n, confidence, &sum);
+		repeat_summary(r, i, confidence, &sum);
 		one = summary_json(&sum);
 		runs = json_array();
 		for (size_t k = 0; k < n; k++)

@@ -132,6 +132,16 @@ double hist_quantile(const struct hist *h, double q)
 	return (double)h->max;
 }
 
+double hist_step(double value)
+{
+	unsigned bucket;
+
+	if (isnan(value))
+		return NAN;
+	bucket = value >= (double)INT64_MAX ? HIST_BUCKETS - 1 : bucket_of((int64_t)fmax(value, 0));
+	return (double)(bucket_highest(bucket) - bucket_lowest(bucket)) + 1;
+}
+
 int64_t hist_at_most(const struct hist *h, int64_t value)
 {
 	uint64_t seen = 0;

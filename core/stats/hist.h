@@ -31,6 +31,9 @@ double hist_stddev(const struct hist *h); /* of the sample (n - 1); NAN below tw
  * fewer than 10 / (1 - q) samples (q above 0.5), which would not support the tail.
  */
 double hist_quantile(const struct hist *h, double q);
+/* Width of the bucket in which this value lies: what two quantiles near it can differ by at least.
+ * 1 below 512, then 1/512 to 1/256 of it; NAN for NAN. */
+double hist_step(double value);
 /* How many values are at most this, to the bucket in which it lies (1/256). */
 int64_t hist_at_most(const struct hist *h, int64_t value);
 json_t *hist_json(const struct hist *h); /* non-empty buckets; gives a reference */

@@ -75,6 +75,16 @@ void summary_of(const double *v, size_t n, double confidence, struct summary *ou
 	*out = s;
 }
 
+static double widened(double half_width, double step)
+{
+	return half_width < step ? step : half_width; /* false for NAN */
+}
+
+void summary_widen(struct summary *s, double step)
+{
+	s->half_width = widened(s->half_width, step);
+}
+
 /* Degrees of freedom by Welch and Satterthwaite, from the two squared standard errors. */
 static double welch_degrees(double se2_a, size_t n_a, double se2_b, size_t n_b)
 {
@@ -102,4 +112,10 @@ void summary_difference(const double *a, size_t n_a, const double *b, size_t n_b
 		d.half_width = 0; /* no spread at all */
 	d.significant = fabs(d.diff) > d.half_width;
 	*out = d;
+}
+
+void summary_widen_difference(struct difference *d, double step)
+{
+	d->half_width = widened(d->half_width, step);
+	d->significant = fabs(d->diff) > d->half_width;
 }

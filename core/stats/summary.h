@@ -18,6 +18,10 @@ struct summary {
 /* All NAN for n = 0; stddev and half_width need two values. `confidence` in 0…1, like 0.95. */
 void summary_of(const double *v, size_t n, double confidence, struct summary *out);
 
+/* The interval of values that come in steps is no narrower than one step, in their unit, however
+ * alike they are. Leaves one that is not there (NAN) alone, as does a step of 0 or NAN. */
+void summary_widen(struct summary *s, double step);
+
 /* Half the confidence interval of a mean from n values of that deviation; NAN for n < 2. */
 double summary_half_width(double stddev, size_t n, double confidence);
 
@@ -28,5 +32,7 @@ struct difference {
 };
 void summary_difference(const double *a, size_t n_a, const double *b, size_t n_b, double confidence,
 			struct difference *out);
+/* Likewise for a difference, whose step is that of both sides together. */
+void summary_widen_difference(struct difference *d, double step);
 
 #endif

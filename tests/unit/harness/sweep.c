@@ -36,6 +36,9 @@ static int simulate(void *arg, const struct engine_spec *spec, struct run_sample
 	out->spec = *spec;
 	out->engine.goodput_bps = 1e6 * (double)spec->size;
 	out->engine.goodput_bps *= 1 + (s->calls % 2 ? s->spread : -s->spread);
+	out->engine.latency.p50 = 20000;
+	out->engine.pps = engine_test_traits(spec->test).datagram ? 100 : 0;
+	out->engine.client.window_ns = out->engine.server.window_ns = 200 * INT64_C(1000000);
 	return 0;
 }
 
@@ -260,6 +263,51 @@ static void until_narrow(void **state)
 	arena_done(&f.arena);
 }
 
+/* Runs that are alike to the digit are no surer than the figure is fine, whatever it is. */
+static void alike(enum engine_test test, double step, double mean)
+{
+	struct scenario_repeat how = {.confidence = 0.95, .min = 3, .max = 5};
+	struct fixture f;
+	struct summary sum;
+	size_t metric;
+	struct err err = ERR_INIT;
+
+	init(&f, test);
+	assert_non_null(repeat_metric(test, &metric));
+	for (int finer = 0; finer < 2; finer++) {
+		struct repeat r = {0};
+
+		how.width = step / mean * (finer ? 0.99 : 1);
+		assert_int_equal(repeat_run(&f.p, &f.base, &how, &r, &err), 0);
+		assert_int_equal(r.runs.n, finer ? 5 : 3);
+		assert_int_equal(r.settled, !finer);
+		repeat_summary(&r, metric, how.confidence, &sum);
+		assert_true(sum.mean == mean && sum.half_width == step);
+	}
+	arena_done(&f.arena);
+}
+
+static void no_surer_than_fine(void **state)
+{
+	(void)state;
+	alike(TEST_TCP_RR, 64, 20000);	/* p50: 16,384 to 32,767 in 256 buckets */
+	alike(TEST_UDP_STREAM, 5, 100); /* pps: one of the 20 packets in a window of 200 ms */
+}
+
+/* Quantiles come from histograms, whatever they are of. */
+static void quantiles_have_steps(void **state)
+{
+	const struct metric *m;
+
+	(void)state;
+	for (size_t i = 0; (m = metric_at(i)); i++) {
+		const char *dot = strrchr(m->name, '.'), *last = dot ? dot + 1 : m->name;
+		bool quantile = last[0] == 'p' && last[1] >= '0' && last[1] <= '9';
+
+		assert_int_equal(m->grain == GRAIN_BUCKETS, quantile);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +319,8 @@ int main(void)
 	    cmocka_unit_test(stops),
 	    cmocka_unit_test(targets),
 	    cmocka_unit_test(until_narrow),
+	    cmocka_unit_test(no_surer_than_fine),
+	    cmocka_unit_test(quantiles_have_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

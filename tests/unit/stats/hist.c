@@ -252,18 +252,25 @@ static void wrong_json_is_refused(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* The step is how far apart two quantiles are that are not the same. */
+static void steps(void **state)
+{
+	(void)state;
+	assert_true(hist_step(0) == 1 && hist_step(511) == 1 && hist_step(512) == 2);
+	assert_true(hist_step(20000) == 64 && hist_step(32767.9) == 64 && hist_step(32768) == 128);
+	assert_true(hist_step(-5) == 1 && isnan(hist_step(NAN)) && hist_step(1e300) > 1e16);
+	for (double v = 1000; v < 1e15; v *= 1.01)
+		assert_true(hist_step(v) <= v / 256 && hist_step(v) > v / 512 - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(empty_has_no_figures),
-	    TEST(relative_error_is_bounded),
-	    TEST(edges_of_buckets),
-	    TEST(mean_and_deviation),
-	    TEST(quantiles_of_one_to_thousand),
-	    TEST(a_tail_needs_samples),
-	    TEST(counting_up_to_a_value),
-	    TEST(merging_is_adding_all),
-	    TEST(json_there_and_back),
+	    TEST(empty_has_no_figures),	 TEST(relative_error_is_bounded),
+	    TEST(edges_of_buckets),	 TEST(steps),
+	    TEST(mean_and_deviation),	 TEST(quantiles_of_one_to_thousand),
+	    TEST(a_tail_needs_samples),	 TEST(counting_up_to_a_value),
+	    TEST(merging_is_adding_all), TEST(json_there_and_back),
 	    TEST(wrong_json_is_refused),
 	};
 

@@ -146,6 +146,37 @@ static void differences_of_few_or_equal(void **state)
 	assert_true(d.diff == 0 && d.half_width == 0 && !d.significant);
 }
 
+/* An interval is never narrower than the step of its values; one that is not there stays so. */
+static void widened(void **state)
+{
+	const double same[] = {100, 100, 100}, spread[] = {90, 100, 110}, other[] = {101, 101, 101};
+	struct difference d;
+	struct summary s;
+	double before;
+
+	(void)state;
+	summary_of(same, 3, 0.95, &s);
+	assert_true(s.half_width == 0);
+	summary_widen(&s, 2);
+	assert_true(s.half_width == 2 && s.mean == 100);
+	summary_of(spread, 3, 0.95, &s);
+	before = s.half_width;
+	summary_widen(&s, 2);
+	assert_true(s.half_width == before);
+	summary_widen(&s, NAN);
+	assert_true(s.half_width == before);
+	summary_of(same, 1, 0.95, &s);
+	summary_widen(&s, 2);
+	assert_true(isnan(s.half_width));
+
+	summary_difference(same, 3, other, 3, 0.95, &d);
+	assert_true(d.significant);
+	summary_widen_difference(&d, 0.5);
+	assert_true(d.significant && d.half_width == 0.5);
+	summary_widen_difference(&d, 1);
+	assert_true(!d.significant && d.half_width == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +188,7 @@ int main(void)
 	    cmocka_unit_test(welch),
 	    cmocka_unit_test(welch_of_equal_spread_is_student),
 	    cmocka_unit_test(differences_of_few_or_equal),
+	    cmocka_unit_test(widened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

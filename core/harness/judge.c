@@ -44,6 +44,12 @@ const char *judgement_name(enum judgement j)
 	return names[j];
 }
 
+bool judgement_is_fault(enum judgement j)
+{
+	return j == JUDGED_LIE || j == JUDGED_OFF || j == JUDGED_HANG || j == JUDGED_CRASH ||
+	       j == JUDGED_WRONG_EXIT;
+}
+
 static struct answer *answer(struct judging *j, const char *about, enum judgement judgement,
 			     enum fault_kind kind)
 {

@@ -42,6 +42,7 @@ enum judgement {
 	JUDGED_SKIP,
 };
 const char *judgement_name(enum judgement j);
+bool judgement_is_fault(enum judgement j); /* a lie, off, a hang, a crash, a wrong exit */
 
 /* Kinds of faults. Each has a name, a sentence, and a paragraph for `verify --explain`. */
 enum fault_kind {

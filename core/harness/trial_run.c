@@ -267,17 +267,23 @@ static void judge_more(const struct trial_run_spec *s, struct trial_result *out)
 	}
 }
 
-static void conclude(const struct trial_run_spec *s, struct trial_result *out)
+void trial_result_find_known(const struct trial_run_spec *s, struct trial_result *out)
 {
 	const struct answer *worst;
 
-	out->evidence.spoilt = out->inconclusive;
-	judge_one(s, out, &out->output, &out->judged);
-	judge_more(s, out);
+	out->known = NULL;
 	trial_result_judgement(out, &worst);
 	if (worst && worst->kind != FAULT_NONE)
 		out->known =
 		    adapter_known(s->adapter, s->version, fault_name(worst->kind), s->trial->name);
+}
+
+static void conclude(const struct trial_run_spec *s, struct trial_result *out)
+{
+	out->evidence.spoilt = out->inconclusive;
+	judge_one(s, out, &out->output, &out->judged);
+	judge_more(s, out);
+	trial_result_find_known(s, out);
 }
 
 /* Can it be told how fast to send? */
@@ -368,7 +374,7 @@ int trial_run(const struct trial_run_spec *s, struct trial_result *out, struct e
 	struct rig rig = {0};
 	struct err down = ERR_INIT;
 
-	*out = (struct trial_result){0};
+	*out = (struct trial_result){.runs = 1};
 	arena_init(&out->arena);
 	arena_init(&out->judged.arena);
 	out->tool = arena_strdup(&out->arena, s->adapter->name);

@@ -28,6 +28,7 @@ struct trial_result {
 	const char *inconclusive; /* the machine was the limit, the link was not proven, … */
 	const struct tool_fault *known; /* of the first fault, or NULL; borrowed */
 	double took_s;
+	int runs; /* each in a lab of its own (core/harness/confirm.h); took_s is of all */
 };
 
 struct trial_run_spec {
@@ -42,6 +43,8 @@ struct trial_run_spec {
 /* 0 also where the tool failed: that is a finding. An error is one of the lab. */
 int trial_run(const struct trial_run_spec *s, struct trial_result *out, struct err *err);
 void trial_result_done(struct trial_result *r);
+/* Sets `known` by what is said of it. */
+void trial_result_find_known(const struct trial_run_spec *s, struct trial_result *r);
 
 /* The worst of its answers: what the matrix shows. */
 enum judgement trial_result_judgement(const struct trial_result *r, const struct answer **worst);

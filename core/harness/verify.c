@@ -15,6 +15,7 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/harness/attempt.h"
+#include "core/harness/confirm.h"
 
 struct verifying {
 	const struct verify_spec *s;
@@ -62,26 +63,83 @@ char *verify_keep_path(const char *folder, const char *trial, const char *tool)
 	return path;
 }
 
-static bool has_fault(const struct trial_result *r)
+bool verify_has_fault(const struct trial_result *r)
 {
-	bool fault = false;
-
 	VEC_FOREACH (a, &r->judged.answers)
-		fault = fault || !baseline_has(NULL, r, a);
-	return fault;
+		if (judgement_is_fault(a->judgement))
+			return true;
+	return false;
 }
 
-/* Headers of packets are worth keeping where there is a fault. */
-static int run_kept(struct verifying *v, struct trial_run_spec *spec, struct trial_result *out,
-		    struct err *err)
+/* Run number k in a lab of its own; headers of packets in a file of its own where they are kept. */
+static char *capture_path(const struct verifying *v, const struct trial_run_spec *spec, int k)
 {
+	if (!v->s->keep)
+		return NULL;
 	autofree char *path = verify_keep_path(v->s->keep, spec->trial->name, spec->adapter->name);
-	autofree char *file = mem_printf("%s.pcap", path);
 
-	spec->capture = file;
-	int r = trial_run(spec, out, err);
-	if (r || !has_fault(out))
-		unlink(file);
+	return k ? mem_printf("%s.%d.pcap", path, k + 1) : mem_printf("%s.pcap", path);
+}
+
+/* Headers of packets are worth keeping where there is a fault: those of the run that is told. */
+static void keep_capture(const struct verifying *v, const struct trial_run_spec *spec, int n,
+			 int told)
+{
+	autofree char *kept = capture_path(v, spec, 0);
+
+	for (int k = 0; kept && k < n; k++) {
+		autofree char *path = capture_path(v, spec, k);
+
+		if (k != told || told < 0)
+			unlink(path);
+	}
+	autofree char *path = told > 0 ? capture_path(v, spec, told) : NULL;
+	if (path)
+		rename(path, kept);
+}
+
+/* Again, as long as something is said against the tool that no two runs say alike. */
+static int run_again(struct verifying *v, struct trial_run_spec *spec, struct trial_result *runs,
+		     int *n, struct err *err)
+{
+	int r;
+
+	do {
+		autofree char *capture = capture_path(v, spec, *n);
+
+		spec->capture = capture;
+		r = trial_run(spec, &runs[*n], err);
+		if (r && r != -EINTR && *n) { /* what was found before is not lost */
+			runs[*n].inconclusive = arena_strdup(&runs[*n].arena, err->text);
+			*err = ERR_INIT;
+			r = 0;
+		}
+		spec->capture = NULL;
+		(*n)++;
+	} while (!r && confirm_wants_more(runs, *n));
+	return r;
+}
+
+static int run_confirmed(struct verifying *v, struct trial_run_spec *spec, struct trial_result *out,
+			 struct err *err)
+{
+	struct trial_result runs[CONFIRM_RUNS];
+	int n = 0, told = 0, r = run_again(v, spec, runs, &n, err);
+	double took_s = 0;
+
+	if (!r)
+		told = confirm_settle(runs, n);
+	for (int k = 0; k < n; k++) {
+		took_s += runs[k].took_s;
+		if (k != told)
+			trial_result_done(&runs[k]);
+	}
+	*out = runs[told];
+	out->runs = n;
+	out->took_s = took_s;
+	keep_capture(v, spec, n, !r && verify_has_fault(out) ? told : -1);
+	if (!r)
+		trial_result_find_known(spec, out);
 	return r;
 }
 
@@ -98,8 +156,7 @@ static int run_one(struct verifying *v, size_t i, struct err *err)
 		skip(tool, spec.trial, tool->missing, &v->results[i]);
 		return 0;
 	}
-	return v->s->keep ? run_kept(v, &spec, &v->results[i], err)
-			  : trial_run(&spec, &v->results[i], err);
+	return run_confirmed(v, &spec, &v->results[i], err);
 }
 
 static void *work(void *arg)

@@ -43,6 +43,7 @@ struct verify_counts {
 int verify_run(const struct verify_spec *s, struct trial_result *results, struct err *err);
 void verify_count(const struct trial_result *results, size_t n, const struct baseline *b,
 		  struct verify_counts *out);
+bool verify_has_fault(const struct trial_result *r); /* in any of its answers, known or not */
 /* FOLDER/TRIAL-TOOL, heap: what is kept of a result is called so. */
 char *verify_keep_path(const char *folder, const char *trial, const char *tool);
 /* 0; 1: a new fault; 3: nothing but inconclusive ones. */

@@ -11,11 +11,28 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* A text that was cut ends with a whole character: half of one is no UTF-8, which JSON refuses. */
+static void drop_half_character(char *text, size_t size)
+{
+	size_t len = strlen(text), at = len;
+
+	if (len + 1 < size)
+		return;
+	while (at && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
+		at--;
+	unsigned char first = at ? (unsigned char)text[at - 1] : 0;
+	size_t whole = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+
+	if (whole > 1 && len - at + 1 < whole)
+		text[at - 1] = '\0';
+}
+
 static void set_text(struct err *err, const char *fmt, va_list ap)
 {
 	char text[sizeof(err->text)]; /* the arguments may point into err->text */
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	drop_half_character(text, sizeof(text));
 	memcpy(err->text, text, strlen(text) + 1);
 }
 
@@ -24,6 +41,7 @@ static void append(char *text, size_t size, const char *more)
 	size_t len = strlen(text);
 
 	snprintf(text + len, size - len, ": %s", more);
+	drop_half_character(text, size);
 }
 
 /* EMFILE alone does not say how many were too many. */

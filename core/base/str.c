@@ -222,3 +222,26 @@ size_t str_bad_byte(const char *text, size_t len)
 	}
 	return i;
 }
+
+void str_add_line(struct strbuf *b, const char *s, size_t most)
+{
+	size_t end = b->len + most, left = strlen(s);
+
+	while (left) {
+		size_t n = utf8_length((const unsigned char *)s, left);
+		unsigned char c = (unsigned char)*s;
+
+		if (b->len >= end) {
+			strbuf_add(b, "…");
+			return;
+		}
+		if (!n)
+			strbuf_add(b, "\xef\xbf\xbd");
+		else if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0))
+			strbuf_addc(b, ' ');
+		else
+			strbuf_addn(b, s, n);
+		s += n ? n : 1;
+		left -= n ? n : 1;
+	}
+}

@@ -27,6 +27,13 @@ bool str_ends(const char *s, const char *suffix);
 /* Offset of the first byte that is not text (NUL, or not UTF-8 by RFC 3629), or len. */
 size_t str_bad_byte(const char *text, size_t len);
 
+/*
+ * Adds what a stranger wrote, so that it can stand in a line of ours: control characters are
+ * blanks, bytes that are no UTF-8 are U+FFFD, and after `most` bytes (of the result, about) "…"
+ * stands for the rest.
+ */
+void str_add_line(struct strbuf *b, const char *s, size_t most);
+
 /* Puts `s` in single quotes for a POSIX shell where that is needed. */
 void str_shell_quote(struct strbuf *b, const char *s);
 

@@ -17,6 +17,7 @@
 #include "core/base/units.h"
 #include "core/tools/command.h"
 #include "core/tools/pattern.h"
+#include "core/tools/reading.h"
 
 #define KEYS(...)                                                                                  \
 	(const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
@@ -238,6 +239,7 @@ static void read_source(struct parse *ps, const struct yaml_node *map, struct to
 	static const enum tool_source from[] = {FROM_CLIENT_OUT, FROM_CLIENT_ERR, FROM_SERVER_OUT,
 						FROM_SERVER_ERR, FROM_CLIENT_OUT, FROM_SERVER_OUT};
 	int i = read_word(ps, map, "from", sources);
+	struct err err = ERR_INIT;
 
 	r->from = from[i];
 	r->path = text_of(ps, map, "path");
@@ -252,6 +254,8 @@ static void read_source(struct parse *ps, const struct yaml_node *map, struct to
 			     "Mbits/sec'");
 	if (r->path && r->match)
 		problems_add(ps->p, map->at, "give either 'path' or 'match', not both");
+	if (r->path && reading_check_path(r->path, &err))
+		problems_add(ps->p, yaml_get(map, "path")->at, "%s", err.text);
 	check_pattern(ps, yaml_get(map, "match"), "value");
 }
 

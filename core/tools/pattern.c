@@ -12,6 +12,7 @@ struct pattern {
 	pcre2_code *code;
 	pcre2_match_data *match;
 	const char *subject; /* of the last match, borrowed */
+	bool gave_up;
 };
 
 int pattern_new(const char *text, struct pattern **out, struct err *err)
@@ -52,13 +53,20 @@ bool pattern_next(struct pattern *p, const char *text, size_t len, size_t *at)
 	int n =
 	    *at > len ? -1 : pcre2_match(p->code, (PCRE2_SPTR)text, len, *at, 0, p->match, NULL);
 
-	if (n < 0)
+	if (n < 0) {
+		p->gave_up = *at <= len && n != PCRE2_ERROR_NOMATCH;
 		return false;
+	}
 	const PCRE2_SIZE *v = pcre2_get_ovector_pointer(p->match);
 
 	p->subject = text;
 	*at = v[1] > v[0] ? v[1] : v[1] + 1; /* an empty match must not stand still */
 	return true;
+}
+
+bool pattern_gave_up(const struct pattern *p)
+{
+	return p->gave_up;
 }
 
 bool pattern_get(const struct pattern *p, const char *capture, struct strbuf *out)

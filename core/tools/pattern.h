@@ -22,6 +22,9 @@ bool pattern_has(const struct pattern *p, const char *capture);
 /* The next match in text[*at…]; moves *at behind it. False: none. Captures are of the last match.
  */
 bool pattern_next(struct pattern *p, const char *text, size_t len, size_t *at);
+/* After the last pattern_next(): it was false because trying took too long (pcre2api(3), match
+ * limit), so that nobody knows whether there is a match. */
+bool pattern_gave_up(const struct pattern *p);
 /* Adds a capture's text; false: it took no part in the match. */
 bool pattern_get(const struct pattern *p, const char *capture, struct strbuf *out);
 

@@ -14,33 +14,92 @@
 #include "core/base/str.h"
 #include "core/tools/pattern.h"
 
+#define VALUES_MAX   1000000 /* of one read: a tool that prints more has gone mad */
+#define WARNINGS_MAX 100     /* lines of one expression; the rest says nothing new */
+#define LINE_MAX     200     /* bytes of a stranger's line in a line of ours */
+
 struct found { /* all values of one read, in order, in our unit */
 	VEC(double) values;
-	const char *raw; /* of the last one */
-	const char *why;
+	struct strbuf raw; /* of the last one */
+	struct strbuf why; /* there is none */
+	bool bad;	   /* what there is does not give the figure */
 };
 
-static void take(struct readings *out, struct found *f, double value, const char *raw)
+static void found_done(struct found *f)
 {
+	strbuf_done(&f->raw);
+	strbuf_done(&f->why);
+}
+
+/* `quoted`: what a stranger wrote, or NULL. */
+static void say_why(struct found *f, const char *quoted, const char *what)
+{
+	f->why.len = 0;
+	if (quoted) {
+		strbuf_addc(&f->why, '\'');
+		str_add_line(&f->why, quoted, LINE_MAX);
+		strbuf_add(&f->why, "' ");
+	}
+	str_add_line(&f->why, what, 2 * LINE_MAX);
+}
+
+static void spoil(struct found *f, const char *quoted, const char *what)
+{
+	say_why(f, quoted, what);
+	f->bad = true;
+}
+
+/* A total that is no number must not be taken from an interval before it: of a `last` the last
+ * match decides, of a `first` the first, of all else each. */
+static void take(struct readings *out, const struct tool_read *r, struct found *f, double value,
+		 const char *raw)
+{
+	if (f->bad && r->pick != PICK_LAST)
+		return;
+	if (!isfinite(value)) {
+		spoil(f, raw, "is not a number");
+		return;
+	}
 	*VEC_ADD(&out->arena, &f->values) = value;
-	f->raw = arena_strdup(&out->arena, raw);
+	f->bad = false;
+	f->raw.len = 0;
+	str_add_line(&f->raw, raw, LINE_MAX);
 }
 
 /* ---- text ---- */
 
-/* "1,234.5" is 1234.5; a decimal comma is not. */
+/* Is there a group of thousands at text: a comma, three digits, and no fourth? */
+static bool is_thousand(const char *text)
+{
+	return text[0] == ',' && strspn(text + 1, "0123456789") == 3;
+}
+
+/*
+ * A plain decimal number, blanks around it. "1,234.5" is 1234.5: groups of three, as English has
+ * them. A decimal comma, and what strtod() takes besides (nan, inf, 0x10), are no figures.
+ */
 static bool number_of(const char *text, double *v)
 {
 	autostr struct strbuf plain = {0};
+	const char *c = text + strspn(text, " \t\r\n");
+	size_t digits, len = strlen(c);
 	char *end;
 
-	for (; *text; text++)
-		if (*text != ',')
-			strbuf_addc(&plain, *text);
-	if (!plain.len)
+	while (len && isspace((unsigned char)c[len - 1]))
+		len--;
+	if (!len || strspn(c, "+-.,0123456789eE") < len)
 		return false;
+	if (*c == '+' || *c == '-')
+		strbuf_addc(&plain, *c++);
+	digits = strspn(c, "0123456789");
+	strbuf_addn(&plain, c, digits);
+	c += digits;
+	for (bool group = digits && digits <= 3; group && is_thousand(c); c += 4)
+		strbuf_addn(&plain, c + 1, 3);
+	while (*c && !isspace((unsigned char)*c))
+		strbuf_addc(&plain, *c++);
 	*v = strtod(strbuf_text(&plain), &end);
-	return !*end || isspace((unsigned char)*end);
+	return plain.len && !*end && isfinite(*v);
 }
 
 static void take_match(struct readings *out, const struct tool_read *r, const struct pattern *p,
@@ -50,18 +109,23 @@ static void take_match(struct readings *out, const struct tool_read *r, const st
 	struct err err = ERR_INIT;
 	double v, factor = 1;
 
-	if (!pattern_get(p, "value", &value) || !number_of(strbuf_text(&value), &v)) {
-		f->why = arena_printf(&out->arena, "'%s' is not a number", strbuf_text(&value));
+	if (!pattern_get(p, "value", &value)) {
+		say_why(f, NULL, "what matches has no value");
+		return;
+	}
+	if (!number_of(strbuf_text(&value), &v)) {
+		if (r->pick != PICK_FIRST || !f->values.n)
+			spoil(f, strbuf_text(&value), "is not a number");
 		return;
 	}
 	if (!pattern_get(p, "unit", &unit))
 		strbuf_add(&unit, r->unit ? r->unit : "count");
 	if (figure_unit(strbuf_text(&unit), figure_dimension(r->figure), &factor, &err)) {
-		f->why = arena_strdup(&out->arena, err.text);
+		spoil(f, NULL, err.text);
 		return;
 	}
 	strbuf_addf(&value, " %s", strbuf_text(&unit));
-	take(out, f, v * factor * r->factor, strbuf_text(&value));
+	take(out, r, f, v * factor * r->factor, strbuf_text(&value));
 }
 
 static void by_match(struct readings *out, const struct tool_read *r, const char *text,
@@ -69,20 +133,52 @@ static void by_match(struct readings *out, const struct tool_read *r, const char
 {
 	struct err err = ERR_INIT;
 	struct pattern *p;
-	size_t at = 0, len = strlen(text);
+	size_t at = 0, len = strlen(text), n = 0;
 
 	if (pattern_new(r->match, &p, &err)) {
-		f->why = arena_strdup(&out->arena, err.text);
+		spoil(f, NULL, err.text);
 		return;
 	}
-	while (pattern_next(p, text, len, &at))
+	while (n++ < VALUES_MAX && pattern_next(p, text, len, &at))
 		take_match(out, r, p, f);
+	if (n > VALUES_MAX)
+		spoil(f, NULL, "it is there over a million times");
+	else if (pattern_gave_up(p))
+		spoil(f, r->match, "tries too many ways to match it");
 	pattern_free(p);
-	if (!f->values.n && !f->why)
-		f->why = "nothing in it matches";
+	if (!f->values.n && !f->why.len)
+		say_why(f, NULL, "nothing in it matches");
 }
 
 /* ---- JSON ---- */
+
+int reading_check_path(const char *path, struct err *err)
+{
+	const char *c = path;
+
+	while (*c) {
+		size_t digits = c[0] == '[' ? strspn(c + 1, "0123456789") : 0;
+		size_t key = strcspn(c, ".[]");
+
+		if (c[0] == '[' && c[1] == '*' && c[2] == ']')
+			c += 3;
+		else if (digits && digits < 10 && c[digits + 1] == ']')
+			c += digits + 2;
+		else if (key && (c == path || c[-1] == '.'))
+			c += key;
+		else
+			break;
+		if (c[0] == '.' && c[1] && c[1] != '[')
+			c++;
+		else if (*c && *c != '[')
+			break;
+	}
+	return *c || c == path ? err_input(err,
+					   "'%s' is no path, such as end.sum.seconds, "
+					   "intervals[*].sum or streams[0].sender",
+					   path)
+			       : 0;
+}
 
 static void by_path(struct readings *out, const struct tool_read *r, const json_t *j,
 		    const char *path, struct found *f);
@@ -91,16 +187,14 @@ static void by_path(struct readings *out, const struct tool_read *r, const json_
 static void by_index(struct readings *out, const struct tool_read *r, const json_t *j,
 		     const char *path, struct found *f)
 {
-	char *end;
+	const char *rest = strchr(path, ']') + 1; /* the adapter was checked */
 	size_t i;
 	const json_t *item;
 
-	if (path[1] == '*') {
-		json_array_foreach((json_t *)j, i, item) by_path(out, r, item, path + 3, f);
-		return;
-	}
-	i = strtoul(path + 1, &end, 10);
-	by_path(out, r, json_array_get(j, i), *end ? end + 1 : end, f);
+	if (path[1] == '*')
+		json_array_foreach((json_t *)j, i, item) by_path(out, r, item, rest, f);
+	else
+		by_path(out, r, json_array_get(j, strtoul(path + 1, NULL, 10)), rest, f);
 }
 
 static void by_value(struct readings *out, const struct tool_read *r, const json_t *j,
@@ -117,9 +211,9 @@ static void by_value(struct readings *out, const struct tool_read *r, const json
 	else
 		return;
 	if (figure_unit(r->unit, figure_dimension(r->figure), &factor, &err))
-		f->why = arena_strdup(&out->arena, err.text);
+		spoil(f, NULL, err.text);
 	else
-		take(out, f, v * factor * r->factor, raw);
+		take(out, r, f, v * factor * r->factor, raw);
 }
 
 static void by_path(struct readings *out, const struct tool_read *r, const json_t *j,
@@ -142,22 +236,40 @@ static void by_path(struct readings *out, const struct tool_read *r, const json_
 	by_path(out, r, json_object_get(j, key), path + len, f);
 }
 
-static void from_json(struct readings *out, const struct tool_read *r, const char *text,
-		      struct found *f)
+/* Of each output once, however many figures are read from it. */
+struct outputs {
+	const struct tool_output *o;
+	json_t *json[4];
+	const char *no_json[4];
+};
+
+static const json_t *json_of(struct outputs *all, enum tool_source from, struct readings *out)
 {
 	json_error_t why;
-	json_t *j = json_loads(text, JSON_DISABLE_EOF_CHECK, &why);
+
+	if (all->json[from] || all->no_json[from])
+		return all->json[from];
+	all->json[from] = json_loads(all->o->text[from], JSON_DISABLE_EOF_CHECK, &why);
+	if (!all->json[from]) {
+		all->no_json[from] =
+		    arena_printf(&out->arena, "it is no JSON: line %d: %s", why.line, why.text);
+		out->json_broken = true;
+	}
+	return all->json[from];
+}
+
+static void from_json(struct readings *out, const struct tool_read *r, struct outputs *all,
+		      struct found *f)
+{
+	const json_t *j = json_of(all, r->from, out);
 
 	if (!j) {
-		out->json_broken = true;
-		f->why =
-		    arena_printf(&out->arena, "it is no JSON: line %d: %s", why.line, why.text);
+		spoil(f, NULL, all->no_json[r->from]);
 		return;
 	}
 	by_path(out, r, j, r->path, f);
-	json_decref(j);
-	if (!f->values.n && !f->why)
-		f->why = arena_printf(&out->arena, "there is no number at '%s'", r->path);
+	if (!f->values.n && !f->why.len)
+		strbuf_addf(&f->why, "there is no number at '%s'", r->path);
 }
 
 /* ---- all ---- */
@@ -187,29 +299,37 @@ static double pick(const struct tool_read *r, const struct found *f)
 	}
 }
 
-static void read_one(const struct tool_read *r, const struct tool_output *o, struct readings *out)
+static void read_one(const struct tool_read *r, struct outputs *all, struct readings *out)
 {
 	struct reading *reading = VEC_ADD(&out->arena, &out->list);
-	struct found f = {0};
+	__attribute__((cleanup(found_done))) struct found f = {0};
 
-	if (r->path)
-		from_json(out, r, o->text[r->from], &f);
+	if (all->o->flooded)
+		spoil(&f, NULL, "it printed more than is read");
+	else if (r->path)
+		from_json(out, r, all, &f);
 	else
-		by_match(out, r, o->text[r->from], &f);
-	*reading = (struct reading){.read = r, .why = f.why, .value = NAN};
-	if (!f.values.n && !isnan(r->absent) && !out->json_broken)
-		take(out, &f, r->absent, "not mentioned");
-	if (!f.values.n)
+		by_match(out, r, all->o->text[r->from], &f);
+	if (!f.values.n && !f.bad && !isnan(r->absent))
+		take(out, r, &f, r->absent, "not mentioned");
+	*reading = (struct reading){
+	    .read = r, .why = arena_strdup(&out->arena, strbuf_text(&f.why)), .value = NAN};
+	if (!f.values.n || f.bad)
 		return;
+	reading->value = pick(r, &f);
+	if (!isfinite(reading->value)) { /* a sum */
+		reading->why = "its values together are too large";
+		return;
+	}
 	reading->found = true;
 	reading->why = NULL;
-	reading->value = pick(r, &f);
-	reading->raw = f.raw;
+	reading->raw = arena_strdup(&out->arena, strbuf_text(&f.raw));
 	if (r->series)
 		VEC_FOREACH (v, &f.values)
 			*VEC_ADD(&out->arena, &reading->series) = *v;
 }
 
+/* The line around a match, once however often it matches there. */
 static void add_warnings(const char *expression, const char *text, struct readings *out)
 {
 	struct err ignored = ERR_INIT; /* the adapter was checked */
@@ -218,30 +338,37 @@ static void add_warnings(const char *expression, const char *text, struct readin
 
 	if (pattern_new(expression, &p, &ignored))
 		return;
-	while (pattern_next(p, text, len, &at)) {
-		const char *begin = text + (at > len ? len : at), *end;
+	for (int n = 0; n < WARNINGS_MAX && pattern_next(p, text, len, &at); n++) {
+		autostr struct strbuf line = {0};
+		const char *begin = text + (at > len ? len : at);
 
 		while (begin > text && begin[-1] == '\n')
 			begin--;
-		end = begin;
 		while (begin > text && begin[-1] != '\n')
 			begin--;
-		end += strcspn(end, "\n");
+		autofree char *whole = mem_printf("%.*s", (int)strcspn(begin, "\n"), begin);
+		str_add_line(&line, whole, LINE_MAX);
 		*VEC_ADD(&out->arena, &out->warnings) =
-		    arena_printf(&out->arena, "%.*s", (int)(end - begin), begin);
+		    arena_strdup(&out->arena, strbuf_text(&line));
+		size_t end = (size_t)(begin - text) + strlen(whole);
+		at = end + 1 > at ? end + 1 : at;
 	}
 	pattern_free(p);
 }
 
 void readings_of(const struct tool_test *t, const struct tool_output *o, struct readings *out)
 {
-	*out = (struct readings){0};
+	struct outputs all = {.o = o};
+
+	*out = (struct readings){.json_broken = o->flooded};
 	arena_init(&out->arena);
 	VEC_FOREACH (r, &t->reads)
-		read_one(r, o, out);
+		read_one(r, &all, out);
 	VEC_FOREACH (w, &t->warnings)
 		for (int from = 0; from < 4; from++)
 			add_warnings(*w, o->text[from], out);
+	for (int from = 0; from < 4; from++)
+		json_decref(all.json[from]);
 }
 
 void readings_done(struct readings *r)
@@ -252,10 +379,16 @@ void readings_done(struct readings *r)
 
 const struct reading *readings_headline(const struct readings *r, enum figure f)
 {
-	VEC_FOREACH (reading, &r->list)
-		if (reading->read->figure == f && reading->read->headline)
+	const struct reading *first = NULL;
+
+	VEC_FOREACH (reading, &r->list) {
+		if (reading->read->figure != f || !reading->read->headline)
+			continue;
+		if (reading->found)
 			return reading;
-	return NULL;
+		first = first ? first : reading;
+	}
+	return first;
 }
 
 bool readings_claims_success(const struct tool_test *t, const struct tool_output *o)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/err.h"
+#include "core/base/str.h"
 
 static void system_errors_say_why(void **state)
 {
@@ -79,6 +80,34 @@ static void long_texts_are_cut(void **state)
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 }
 
+/* Half a character is no UTF-8, and then no JSON can hold the text. */
+static void cut_texts_end_with_a_whole_character(void **state)
+{
+	static const char *const letters[] = {"\xc2\xb5", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+	char big[5000];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(letters) / sizeof(letters[0]); k++)
+		for (int shift = 0; shift < 4; shift++) {
+			struct err err = ERR_INIT;
+			size_t at = 0, len = strlen(letters[k]);
+
+			while (at < (size_t)shift)
+				big[at++] = 'x';
+			for (; at + len < sizeof(big); at += len)
+				memcpy(big + at, letters[k], len);
+			big[at] = '\0';
+			err_input(&err, "%s", big);
+			assert_int_equal(str_bad_byte(err.text, strlen(err.text)),
+					 strlen(err.text));
+			assert_in_range(strlen(err.text), sizeof(err.text) - 4,
+					sizeof(err.text) - 1);
+			err_wrap(&err, "%s", "yyy");
+			assert_int_equal(str_bad_byte(err.text, strlen(err.text)),
+					 strlen(err.text));
+		}
+}
+
 static void without_an_error_object_the_code_remains(void **state)
 {
 	(void)state;
@@ -94,6 +123,7 @@ int main(void)
 	    cmocka_unit_test(wrapping_puts_context_before),
 	    cmocka_unit_test(own_text_may_be_an_argument),
 	    cmocka_unit_test(long_texts_are_cut),
+	    cmocka_unit_test(cut_texts_end_with_a_whole_character),
 	    cmocka_unit_test(without_an_error_object_the_code_remains),
 	};
 

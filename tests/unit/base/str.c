@@ -166,6 +166,34 @@ static void bad_bytes_are_found(void **state)
 		assert_int_equal(str_bad_byte(cases[i].text, cases[i].len), cases[i].bad);
 }
 
+static void strangers_lines_are_fit_to_be_printed(void **state)
+{
+	static const struct {
+		const char *said, *added;
+		size_t most;
+	} cases[] = {
+	    {"plain", "plain", 9},
+	    {"a\nb\x1b[31m\x7f", "a b [31m ", 99},
+	    {"\xc2\x9b"
+	     "1m",
+	     " 1m", 99}, /* a control character of two bytes */
+	    {"x\xff\xc3", "x\xef\xbf\xbd\xef\xbf\xbd", 99},
+	    {"\xc2\xb5s", "\xc2\xb5s", 99},
+	    {"abcdef", "abc\xe2\x80\xa6", 3},
+	    {"abc", "abc", 3},
+	    {"\xe2\x82\xac\xe2\x82\xac", "\xe2\x82\xac\xe2\x80\xa6", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autostr struct strbuf b = {0};
+
+		strbuf_add(&b, "> ");
+		str_add_line(&b, cases[i].said, cases[i].most);
+		assert_string_equal(strbuf_text(&b) + 2, cases[i].added);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +204,7 @@ int main(void)
 	    cmocka_unit_test(suggestions),
 	    cmocka_unit_test(the_nearest_is_suggested_the_first_of_equals),
 	    cmocka_unit_test(bad_bytes_are_found),
+	    cmocka_unit_test(strangers_lines_are_fit_to_be_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,8 @@ static void test_mistakes(void **state)
 	     "7:22: 'lostt' is not a figure; did you mean 'lost'?"},
 	    {HEAD CLIENT "    reads: [{metric: lost, from: client.json}]\n", "needs a 'path'"},
 	    {HEAD CLIENT "    reads: [{metric: lost, from: client.stdout}]\n", "needs a 'match'"},
+	    {HEAD CLIENT "    reads: [{metric: lost, from: client.json, path: 'a[*'}]\n",
+	     "7:53: 'a[*' is no path"},
 	    {HEAD CLIENT READS "    exit: {256: ok}\n", "exit: '256' is not"},
 	    {HEAD CLIENT READS "    ready: 1\n", "unknown key 'ready' in test"},
 	};

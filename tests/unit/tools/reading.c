@@ -11,7 +11,10 @@
 
 #include "core/base/file.h"
 #include "core/base/mem.h"
+#include "core/base/str.h"
 #include "core/tools/reading.h"
+
+static struct arena arena; /* of tests that have no adapter */
 
 struct bed {
 	struct adapter *a;
@@ -178,14 +181,207 @@ static void test_status(void **state)
 	done(&b);
 }
 
+/* One read of an output, without an adapter's file. */
+static const struct reading *read_one(struct bed *b, struct tool_test *t, struct tool_read read,
+				      const char *out)
+{
+	*t = (struct tool_test){0};
+	b->a = NULL;
+	b->o = (struct tool_output){.text = {(char *)(uintptr_t)out, (char *)(uintptr_t) "",
+					     (char *)(uintptr_t) "", (char *)(uintptr_t) ""}};
+	*VEC_ADD(&arena, &t->reads) = read;
+	readings_of(t, &b->o, &b->r);
+	assert_int_equal(b->r.list.n, 1);
+	return &b->r.list.v[0];
+}
+
+static struct tool_read text_read(enum tool_pick pick)
+{
+	return (struct tool_read){.figure = FIGURE_LOST,
+				  .match = "lost (?<value>.*)",
+				  .unit = "count",
+				  .pick = pick,
+				  .factor = 1,
+				  .headline = true,
+				  .absent = NAN};
+}
+
+/* NAN: is no number, and none is made of it. */
+static void test_numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} cases[] = {
+	    {"5", 5},
+	    {" 5.50 ", 5.5},
+	    {"+1e3", 1000},
+	    {"-5", -5},
+	    {"1,234", 1234},
+	    {"1,234.5", 1234.5},
+	    {"12,345,678", 12345678},
+	    {"1,5", NAN},
+	    {"1,23", NAN},
+	    {"1234,567", NAN},
+	    {"1,2345", NAN},
+	    {",123", NAN},
+	    {"1,234,56", NAN},
+	    {"1.5,678", NAN},
+	    {"1 000", NAN},
+	    {"1'000", NAN},
+	    {"nan", NAN},
+	    {"-nan", NAN},
+	    {"inf", NAN},
+	    {"Infinity", NAN},
+	    {"1e400", NAN},
+	    {"-1e400", NAN},
+	    {"0x10", NAN},
+	    {"5e", NAN},
+	    {"", NAN},
+	    {"-", NAN},
+	    {"1.2.3", NAN},
+	    {"5\xff", NAN},
+	    {"\xd9\xa5", NAN},
+	    {"--5", NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *out = mem_printf("lost %s\n", cases[i].text);
+		struct tool_test t;
+		struct bed b;
+		const struct reading *r = read_one(&b, &t, text_read(PICK_LAST), out);
+
+		if (r->found != !isnan(cases[i].value) ||
+		    (r->found && r->value != cases[i].value)) /* exactly: they are decimal */
+			fail_msg("'%s': %d %g", cases[i].text, r->found, r->value);
+		assert_true(r->found ||
+			    (*r->why && str_bad_byte(r->why, strlen(r->why)) == strlen(r->why)));
+		done(&b);
+	}
+}
+
+/* What is no number stands where it stands: no other one is taken in its place. */
+static void test_bad_among_good(void **state)
+{
+	static const struct {
+		const char *out;
+		enum tool_pick pick;
+		double value;
+	} cases[] = {
+	    {"lost 1\nlost nan\n", PICK_LAST, NAN},	 {"lost nan\nlost 2\n", PICK_LAST, 2},
+	    {"lost 1\nlost nan\n", PICK_FIRST, 1},	 {"lost nan\nlost 2\n", PICK_FIRST, NAN},
+	    {"lost nan\nlost 2\n", PICK_SUM, NAN},	 {"lost 1\nlost nan\n", PICK_MAX, NAN},
+	    {"lost 1e308\nlost 1e308\n", PICK_SUM, NAN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tool_test t;
+		struct bed b;
+		const struct reading *r = read_one(&b, &t, text_read(cases[i].pick), cases[i].out);
+
+		if (r->found != !isnan(cases[i].value) || (r->found && r->value != cases[i].value))
+			fail_msg("%zu: %d %g", i, r->found, r->value);
+		done(&b);
+	}
+}
+
+/* A tool may print anything and as much as it likes: it costs bounded time and memory, and what is
+ * said of it is a line of text. */
+static void test_hostile(void **state)
+{
+	size_t size = (size_t)8 << 20;
+	char *out = mem_zalloc(size + 1);
+	struct tool_read read = text_read(PICK_LAST);
+	struct tool_test t = {0};
+	const struct reading *r;
+	struct bed b;
+
+	(void)state;
+	for (size_t i = 0; i < size; i++)
+		out[i] = "lost \x1b\xff\x01"[i % 8];
+	*VEC_ADD(&arena, &t.warnings) = "lost"; /* a million times in one line */
+	b.o = (struct tool_output){
+	    .text = {out, (char *)(uintptr_t) "", (char *)(uintptr_t) "", (char *)(uintptr_t) ""}};
+	*VEC_ADD(&arena, &t.reads) = read;
+	readings_of(&t, &b.o, &b.r);
+	assert_int_equal(b.r.warnings.n, 1);
+	for (int i = 0; i < 2; i++) {
+		const char *said = i ? b.r.list.v[0].why : b.r.warnings.v[0];
+
+		assert_in_range(strlen(said), 1, 600);
+		assert_int_equal(str_bad_byte(said, strlen(said)), strlen(said));
+		assert_null(strchr(said, '\x1b'));
+	}
+	readings_done(&b.r);
+
+	read.match = "(?:(?<value>\\w+)*)*[!?]"; /* as slow as an expression can be */
+	r = read_one(&b, &t, read,
+		     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	assert_false(r->found);
+	assert_non_null(strstr(r->why, "tries too many ways"));
+	read.absent = 0; /* nobody knows whether it is absent */
+	readings_done(&b.r);
+	r = read_one(&b, &t, read,
+		     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	assert_false(r->found);
+	readings_done(&b.r);
+
+	read = text_read(PICK_LAST); /* nor what was cut off */
+	read.absent = 0;
+	t = (struct tool_test){0};
+	*VEC_ADD(&arena, &t.reads) = read;
+	b.o.flooded = true;
+	readings_of(&t, &b.o, &b.r);
+	assert_false(b.r.list.v[0].found);
+	assert_true(b.r.json_broken);
+	readings_done(&b.r);
+	free(out);
+}
+
+static void test_paths(void **state)
+{
+	static const char *const good[] = {"a",	    "a.b",     "a[0].c", "[*]",
+					   "[*].x", "a[*][1]", "a b.c"},
+				 *const bad[] = {
+				     "",      "[",   "[*",    "a[",
+				     "a[x]",  "a[0", "a[*",   "a..b",
+				     ".a",    "a.",  "a]",    "a[-1]",
+				     "a.[0]", "[]",  "a[0]b", "a[99999999999999999999]"};
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		if (reading_check_path(good[i], &err))
+			fail_msg("%s", err.text);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (!reading_check_path(bad[i], &err))
+			fail_msg("'%s' is taken", bad[i]);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	arena_init(&arena);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	arena_done(&arena);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_iperf3),
-	    cmocka_unit_test(test_iperf),
-	    cmocka_unit_test(test_others),
-	    cmocka_unit_test(test_status),
+	    cmocka_unit_test(test_iperf3),  cmocka_unit_test(test_iperf),
+	    cmocka_unit_test(test_others),  cmocka_unit_test(test_status),
+	    cmocka_unit_test(test_numbers), cmocka_unit_test(test_bad_among_good),
+	    cmocka_unit_test(test_hostile), cmocka_unit_test(test_paths),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -8,38 +8,12 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=measure.inc
 . "$(dirname "$0")/measure.inc"
+# shellcheck source=two.inc
+. "$(dirname "$0")/two.inc"
 need jq
 
 tolerance=0.005
 brief=(--duration 2s --warmup 500ms)
-
-# with NAME VNIC [OPTION]…: a client whose vNIC has these keys, and a server without any cap.
-with() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: links
-		hosts: {h1: {}, h2: {}}
-		networks: {net: {type: flat, cidr: 10.0.0.0/24}}
-		vms:
-		  client: {host: h1, network: net, vnic: {$2}}
-		  server: {host: h2, network: net}
-	END
-	lab_up "$1" "$work/lab.yaml" "${@:3}"
-}
-
-# link NAME KEYS: client and server on one link with these keys.
-link() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: links
-		nodes:
-		  client: {kind: machine, addresses: [10.0.0.1/24]}
-		  server: {kind: machine, addresses: [10.0.0.2/24]}
-		links:
-		  - {endpoints: ["client:eth1", "server:eth1"], $2}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
 
 # packets NAME CAP: UDP above the cap gets the cap; TCP with its super-packets too, each wire packet
 # counted; a flow below it loses nothing.
@@ -69,8 +43,8 @@ check_lossless() {
 	fi
 }
 
-with pps-1k "pps: 1kpps" && packets "1 kpps" 1000 && lab_down
-with pps-20k "pps: 20kpps" && packets "20 kpps" 20000 && lab_down
+vnic pps-1k "pps: 1kpps" && packets "1 kpps" 1000 && lab_down
+vnic pps-20k "pps: 20kpps" && packets "20 kpps" 20000 && lab_down
 link link-pps "pps: 5kpps" && packets "link, 5 kpps" 5000 && lab_down
 
 # One cap for both directions: each alone, and both together, reach it.
@@ -97,13 +71,13 @@ sum() { # NAME ARGUMENT…
 	tolerance=0.005
 }
 
-with sum-rate "rate: 20mbit, direction: sum" &&
+vnic sum-rate "rate: 20mbit, direction: sum" &&
 	sum "sum of 20 Mbit/s" udp_stream --size 1000 --rate 30mbit && lab_down
-with sum-pps "pps: 4kpps, direction: sum" &&
+vnic sum-pps "pps: 4kpps, direction: sum" &&
 	sum "sum of 4 kpps" udp_stream --frame 64 --packets 6kpps && lab_down
 
 # Four queues with a cap each: one flow has one, many have them all.
-if with queues "queues: {count: 4, pps_each: 1kpps}"; then
+if vnic queues "queues: {count: 4, pps_each: 1kpps}"; then
 	is "queues: the VM sees four" "$(on client sh -c 'ls -d /sys/class/net/eth0/queues/tx-* | wc -l')" 4
 	alone "queues: one flow has a quarter" udp_stream --frame 64 --packets 8kpps "${brief[@]}"
 	for _ in $tries; do
@@ -117,7 +91,7 @@ if with queues "queues: {count: 4, pps_each: 1kpps}"; then
 fi
 
 # Base and burst: from full credit the burst rate for as long as was said, then the base rate.
-if with credit "rate: {base: 10mbit, burst: 30mbit, credit: 2s}"; then
+if vnic credit "rate: {base: 10mbit, burst: 30mbit, credit: 2s}"; then
 	for _ in $tries; do
 		measure "$work/credit.json" "$lab:client" server udp_stream --size 1000 --rate 40mbit \
 			--warmup 0s --duration 5s --interval 100ms
@@ -183,7 +157,7 @@ lab_up ipv6-router "$work/v6.yaml" && {
 }
 
 # A forty-gigabit profile on a laptop: a thousandth of it, and results say both figures.
-if with scaled "rate: 40gbit" --set scale=1/1000; then
+if vnic scaled "rate: 40gbit" --set scale=1/1000; then
 	alone "scaled: tcp" tcp_stream "${brief[@]}"
 	is "scaled: JSON says the full size too" "$(jq '
 		.predicted.full_size_goodput_bps / .predicted.goodput_bps | round' "$work/alone.json")" 1000

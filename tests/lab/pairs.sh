@@ -6,23 +6,11 @@
 # shellcheck disable=SC2016 # jq's variables
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=two.inc
+. "$(dirname "$0")/two.inc"
 need jq
 
 json=$work/m.json
-
-# link NAME KEYS: client and server on one link with these keys.
-link() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: pairs
-		nodes:
-		  client: {kind: machine, addresses: [10.0.0.1/24, "fd00::1/64"]}
-		  server: {kind: machine, addresses: [10.0.0.2/24, "fd00::2/64"]}
-		links:
-		  - {endpoints: ["client:eth1", "server:eth1"]${2:+, $2}}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
 
 # pairs ARGUMENT…: from client to server; $json. A machine that was the limit is no error here.
 pairs() {

@@ -6,21 +6,9 @@
 # timeout: 240
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=two.inc
+. "$(dirname "$0")/two.inc"
 need jq nft sysctl
-
-# link NAME KEYS: two machines with one link.
-link() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: rr
-		nodes:
-		  client: {addresses: [10.9.0.1/24]}
-		  server: {addresses: [10.9.0.2/24]}
-		links:
-		  - {endpoints: ["client:e", "server:e"]${2:+, $2}}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
 
 # measure ARGUMENT…: the engine's part of the result is in $work/m.json; status.
 measure() {

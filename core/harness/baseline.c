@@ -18,13 +18,6 @@ struct baseline {
 	VEC(const char *) lines;
 };
 
-static bool is_fault(const struct answer *a)
-{
-	return a->judgement == JUDGED_LIE || a->judgement == JUDGED_OFF ||
-	       a->judgement == JUDGED_HANG || a->judgement == JUDGED_CRASH ||
-	       a->judgement == JUDGED_WRONG_EXIT;
-}
-
 static char *line_of(const struct trial_result *r, const struct answer *a)
 {
 	char *line = mem_printf("%s\t%s\t%s\t%s", r->tool, r->trial, a->about, fault_name(a->kind));
@@ -71,7 +64,7 @@ int baseline_write(const char *path, const struct trial_result *results, size_t 
 			  "# Written by vpclab verify --update-baseline.\n");
 	for (size_t i = 0; i < n; i++)
 		VEC_FOREACH (a, &results[i].judged.answers) {
-			if (!is_fault(a))
+			if (!judgement_is_fault(a->judgement))
 				continue;
 			autofree char *line = line_of(&results[i], a);
 
@@ -85,7 +78,7 @@ bool baseline_has(const struct baseline *b, const struct trial_result *r, const 
 {
 	autofree char *line = line_of(r, a);
 
-	if (!is_fault(a))
+	if (!judgement_is_fault(a->judgement))
 		return true;
 	for (size_t i = 0; b && i < b->lines.n; i++)
 		if (str_eq(b->lines.v[i], line))

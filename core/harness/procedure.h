@@ -6,7 +6,9 @@
  *
  * A trial is one paced udp_stream whose loss counts (RFC 2544's word). One that was not offered as
  * asked, or whose loss this machine may have caused, says nothing about the path: it is invalid and
- * made again, at most PROCEDURE_TRIES times; then whoever asked must go on without it.
+ * made again, at most PROCEDURE_TRIES times; then whoever asked must go on without it. It is not
+ * made again where that would change nothing: the path takes no more of its flows, or two tries in
+ * a row fell equally short for reasons of their own making.
  */
 #ifndef VPCLAB_HARNESS_PROCEDURE_H
 #define VPCLAB_HARNESS_PROCEDURE_H
@@ -14,6 +16,7 @@
 #include "core/harness/result.h"
 
 #define PROCEDURE_TRIES	      3
+#define PROCEDURE_ALIKE	      0.02  /* two tries: of the rate sent, and of the share lost */
 #define PROCEDURE_OFFERED_MIN 0.995 /* of the target rate, but for one datagram, else invalid */
 
 struct procedure {
@@ -35,6 +38,16 @@ bool procedure_stopped(const struct procedure *p);
 void procedure_tell(struct procedure *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+enum trial_fault { /* of an invalid trial: whose it is */
+		   TRIAL_VALID,
+		   TRIAL_ENDED,	  /* it did not come to its end */
+		   TRIAL_REFUSED, /* each packet was turned away where it was sent */
+		   TRIAL_LATE, /* fewer were offered than asked for: the sender woke up too late */
+		   TRIAL_SENDER,  /* … the sender can do no more */
+		   TRIAL_OTHERS,  /* others used the machine: it may have caused the loss */
+		   TRIAL_MACHINE, /* … it was short of something by the trial's own doing */
+};
+
 struct trial {
 	int64_t load_pps; /* asked for; 0: as fast as it goes */
 	int64_t duration_ns;
@@ -43,9 +56,13 @@ struct trial {
 	double loss;		  /* share 0…1 of sent */
 	struct engine_dist delay; /* one way, ns; NAN where the engine has none */
 	bool valid;
+	enum trial_fault fault;
 	const char *why; /* invalid: why; valid: a remark, or NULL */
 	int tries;
 };
+
+/* Would another try end like this one, which is invalid? `before`: the try before it, or NULL. */
+bool trial_hopeless(const struct trial *t, const struct trial *before);
 
 /* What a sample of udp_stream says as a trial; fills all but tries. `why` is in `arena`. */
 void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *out);

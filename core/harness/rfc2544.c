@@ -68,6 +68,8 @@ static int loss_rate(struct procedure *p, const struct engine_spec *base,
 		procedure_tell(p, "frame loss rate, %lld bytes at %d %%: %s%.4g %%",
 			       (long long)row->frame, i * 100 / LOSS_STEPS,
 			       t.valid ? "" : "invalid, ", t.loss * 100);
+		if (t.fault == TRIAL_REFUSED)
+			break;
 	}
 	return 0;
 }

@@ -27,7 +27,8 @@ struct searcher {
 	const struct engine_spec *base;
 	struct search *s;
 	int64_t least, most;
-	int made; /* trials for this goal */
+	int made;	     /* trials for this goal */
+	const char *refused; /* the path takes no more flows: why */
 };
 
 static bool is_at(const struct trial *t, int64_t load_pps)
@@ -105,6 +106,8 @@ static struct bounds find_bounds(const struct search *s, const struct search_goa
 	struct bounds b = {0};
 
 	VEC_FOREACH (t, &s->trials) {
+		if (t->fault == TRIAL_REFUSED)
+			continue; /* whatever the load */
 		bool upper = !t->valid || search_classify(s->trials.v, s->trials.n, t->load_pps,
 							  g) == SEARCH_UPPER;
 
@@ -211,6 +214,8 @@ static int make_trial(struct searcher *s, int64_t load_pps, int64_t duration_ns,
 		return r;
 	*VEC_ADD(s->p->arena, &s->s->trials) = t;
 	s->made++;
+	if (t.fault == TRIAL_REFUSED)
+		s->refused = t.why;
 	return 0;
 }
 
@@ -220,7 +225,7 @@ static int run_phase(struct searcher *s, const struct search_goal *g, struct bou
 	int most = s->o->most_trials ? s->o->most_trials : MOST_TRIALS, moves = 0;
 	int64_t load;
 
-	while (s->made < most && (load = next_load(s, g, from, moves)) > 0) {
+	while (s->made < most && !s->refused && (load = next_load(s, g, from, moves)) > 0) {
 		struct bounds before = find_bounds(s->s, g);
 		int r = make_trial(s, load, g->final_ns, err);
 
@@ -250,14 +255,16 @@ static void set_found(struct searcher *s, const struct search_goal *g, struct se
 	    .conditional_pps = conditional(s, g, b.lower),
 	    .trials = s->made,
 	};
-	if (!b.upper)
+	if (s->refused)
+		f->above = SEARCH_REFUSED;
+	else if (!b.upper)
 		f->above = b.lower && b.lower >= s->most ? SEARCH_END : SEARCH_UNKNOWN;
 	else if (!near_enough(&b, g) && b.upper > s->least)
 		f->above = SEARCH_UNKNOWN;
 	else
 		f->above = b.machine ? SEARCH_MACHINE : SEARCH_LOSS;
-	if (b.machine)
-		f->why = b.why;
+	if (b.machine || s->refused)
+		f->why = s->refused ? s->refused : b.why;
 }
 
 bool search_complete(const struct search_found *f)
@@ -309,6 +316,8 @@ static int find_most(struct searcher *s, int64_t duration_ns, struct err *err)
 		return r;
 	s->s->has_flood = true;
 	double most = fmin(s->s->flood.pps * 1.2, s->s->flood.sent_pps * 0.98);
+	if (s->s->flood.fault == TRIAL_REFUSED)
+		return err_fail(err, EPERM, "%s", s->s->flood.why);
 	if (most < 1)
 		return err_fail(err, EIO, "of %lld datagrams that were sent none arrived",
 				(long long)s->s->flood.sent);

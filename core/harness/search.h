@@ -9,7 +9,8 @@
  * full length. The search ends when the two bounds are as near as `width`.
  *
  * A load that cannot be offered validly bounds the search too, but by the machine: then nothing is
- * known above the lower bound, and the result says so.
+ * known above the lower bound, and the result says so. Each trial is a new flow: where a filter or
+ * a limit of connections turns one away whole, the next would be too, and the search ends.
  */
 #ifndef VPCLAB_HARNESS_SEARCH_H
 #define VPCLAB_HARNESS_SEARCH_H
@@ -28,6 +29,7 @@ enum search_above {		    /* what is above the lower bound */
 		    SEARCH_UNKNOWN, /* the search was not completed */
 		    SEARCH_LOSS,    /* a load that loses too much: upper_pps */
 		    SEARCH_MACHINE, /* a load that could not be offered validly: upper_pps */
+		    SEARCH_REFUSED, /* the path took no more of the search's flows: not known */
 		    SEARCH_END,	    /* nothing: it is the highest load that was to be tried */
 };
 
@@ -36,7 +38,7 @@ struct search_found {
 	int64_t lower_pps; /* the result; 0: no load passed, down to the least */
 	int64_t upper_pps;
 	enum search_above above;
-	const char *why; /* SEARCH_MACHINE: what was wrong there */
+	const char *why; /* SEARCH_MACHINE, SEARCH_REFUSED: what was wrong there */
 	/* What passes at the lower bound: load × (1 − the loss that its good trials stay under). */
 	double conditional_pps; /* NAN where lower_pps is 0 */
 	int trials;		/* made for this goal; those of earlier goals count too */

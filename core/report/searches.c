@@ -18,6 +18,8 @@ static const char *above_words(const struct search_found *f)
 		return "loss";
 	case SEARCH_MACHINE:
 		return "the machine";
+	case SEARCH_REFUSED:
+		return "flows that were refused";
 	case SEARCH_END:
 		return "nothing higher was to be tried";
 	case SEARCH_UNKNOWN:
@@ -51,7 +53,7 @@ static void goal_row(const struct search_found *f, int64_t payload, struct grid 
 static void add_remarks(const struct search *s, struct strbuf *out)
 {
 	VEC_FOREACH (f, &s->found) {
-		if (f->above == SEARCH_MACHINE)
+		if (f->above == SEARCH_MACHINE || f->above == SEARCH_REFUSED)
 			strbuf_addf(out, "%s: above %lld packets/s nothing is known: %s\n",
 				    f->goal->name, (long long)f->lower_pps, f->why ? f->why : "");
 		if (!f->lower_pps && f->above == SEARCH_LOSS)
@@ -97,7 +99,7 @@ static json_t *trial_json(const struct trial *t)
 
 static const char *above_name(enum search_above above)
 {
-	static const char *const names[] = {"unknown", "loss", "machine", "end"};
+	static const char *const names[] = {"unknown", "loss", "machine", "refused", "end"};
 
 	return names[above];
 }

@@ -25,6 +25,7 @@ struct path_sim {
 	bool busy;	     /* other programs run: the machine may be why */
 	bool followed;	     /* … but the links account for every packet */
 	uint64_t random;
+	int flows; /* that the path takes; 0: any number */
 	int trials, stop_after;
 };
 
@@ -43,6 +44,13 @@ static int simulate(void *arg, const struct engine_spec *spec, struct run_sample
 
 	(void)err;
 	s->trials++;
+	out->spec = *spec;
+	if (s->flows && s->trials > s->flows) {
+		out->engine.refused = 681;
+		return 0;
+	}
+	if (rate > s->sender_pps)
+		strcpy(out->engine.limit, "sender");
 	rate = fmin(rate, s->sender_pps);
 	double sent = floor(rate * duration_s);
 	lost = fmax(0, floor((rate - s->capacity_pps) * duration_s - s->queue));
@@ -51,7 +59,6 @@ static int simulate(void *arg, const struct engine_spec *spec, struct run_sample
 		lost += floor(sent / 1000);
 	if (s->receiver_pps && rate > s->receiver_pps)
 		lost += host = floor((rate - s->receiver_pps) * duration_s);
-	out->spec = *spec;
 	out->engine.client.packets = (int64_t)sent;
 	out->engine.lost = (int64_t)lost;
 	out->engine.lost_host = (int64_t)host;
@@ -238,6 +245,82 @@ static void busy_machine(void **state)
 	arena_done(&b.arena);
 }
 
+/* What nothing can change is not tried again: at most twice a load, where a busy machine gets three
+ * tries; and what the path turns away whole ends the search at once. */
+static void no_trial_in_vain(void **state)
+{
+	struct path_sim slow = {.capacity_pps = 1e9, .sender_pps = 80000};
+	struct path_sim busy = {.capacity_pps = 20000, .sender_pps = 400000, .busy = true};
+	struct path_sim full = {.capacity_pps = 20000, .sender_pps = 400000, .flows = 5};
+	struct bench_sim b;
+
+	(void)state;
+	sim_init(&b, &slow);
+	b.o.most_pps = 200000;
+	assert_int_equal(search(&b), 0);
+	VEC_FOREACH (t, &b.found.trials)
+		assert_int_equal(t->tries, t->valid ? 1 : 2);
+	arena_done(&b.arena);
+	sim_init(&b, &busy);
+	assert_int_equal(search(&b), 0);
+	VEC_FOREACH (t, &b.found.trials)
+		assert_int_equal(t->tries, t->valid ? 1 : PROCEDURE_TRIES);
+	arena_done(&b.arena);
+	sim_init(&b, &full);
+	assert_int_equal(search(&b), 0);
+	assert_int_equal(full.trials, 6);
+	const struct search_found *f = &b.found.found.v[0];
+	assert_int_equal(f->above, SEARCH_REFUSED);
+	assert_false(search_complete(f));
+	assert_non_null(strstr(f->why, "refused each of 681 sends"));
+	assert_true(f->lower_pps <= 20000);
+	arena_done(&b.arena);
+}
+
+/* Each kind of spoiled trial, and whether another one could be better. */
+static void hopeless(void **state)
+{
+	static const struct {
+		struct trial now, before;
+		bool first, hopeless;
+	} cases[] = {
+	    {{.fault = TRIAL_REFUSED}, {0}, true, true},
+	    {{.fault = TRIAL_SENDER, .sent_pps = 100}, {0}, true, false},
+	    {{.fault = TRIAL_SENDER, .sent_pps = 100},
+	     {.fault = TRIAL_SENDER, .sent_pps = 101},
+	     false,
+	     true},
+	    {{.fault = TRIAL_SENDER, .sent_pps = 100},
+	     {.fault = TRIAL_SENDER, .sent_pps = 120},
+	     false,
+	     false},
+	    {{.fault = TRIAL_LATE, .sent_pps = 100},
+	     {.fault = TRIAL_LATE, .sent_pps = 100},
+	     false,
+	     false},
+	    {{.fault = TRIAL_OTHERS, .loss = 0.1},
+	     {.fault = TRIAL_OTHERS, .loss = 0.1},
+	     false,
+	     false},
+	    {{.fault = TRIAL_MACHINE, .loss = 0.1},
+	     {.fault = TRIAL_MACHINE, .loss = 0.11},
+	     false,
+	     true},
+	    {{.fault = TRIAL_MACHINE, .loss = 0.1},
+	     {.fault = TRIAL_MACHINE, .loss = 0.5},
+	     false,
+	     false},
+	    {{.fault = TRIAL_MACHINE}, {.fault = TRIAL_SENDER}, false, false},
+	    {{.fault = TRIAL_ENDED}, {.fault = TRIAL_ENDED}, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(
+		    trial_hopeless(&cases[i].now, cases[i].first ? NULL : &cases[i].before),
+		    cases[i].hopeless);
+}
+
 static void nothing_above(void **state)
 {
 	struct path_sim path = {.capacity_pps = 50000, .sender_pps = 400000};
@@ -311,6 +394,8 @@ int main(void)
 	    cmocka_unit_test(loss_at_any_rate),
 	    cmocka_unit_test(machine),
 	    cmocka_unit_test(busy_machine),
+	    cmocka_unit_test(no_trial_in_vain),
+	    cmocka_unit_test(hopeless),
 	    cmocka_unit_test(nothing_above),
 	    cmocka_unit_test(can_be_stopped),
 	    cmocka_unit_test(classification),

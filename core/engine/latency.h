@@ -99,6 +99,7 @@ struct latency {
 	struct hist *hist[LATENCY_KINDS];
 	struct latency_probe previous; /* of the last one that left the ring */
 	int64_t measured, answered, lost, late, refused, duplicated, strays;
+	int64_t *answered_in; /* of it, those due in each interval of the window */
 	/* server */
 	int64_t drops; /* of the socket, before the start */
 	uint32_t order[PHASE_TAIL];

@@ -78,6 +78,22 @@ static void latency_report_hists(struct worker *w, json_t *result)
 	hist_free(h);
 }
 
+/* The intervals by when a probe was due, as all other figures are. All threads have ended. */
+static void latency_report_series(struct worker *w, json_t *result)
+{
+	json_t *list = json_object_get(result, "intervals");
+	for (size_t k = 0; k < json_array_size(list); k++) {
+		json_t *one = json_array_get(list, k);
+		double from = k ? result_number(json_array_get(list, k - 1), "t_s") : 0;
+		double seconds = result_number(one, "t_s") - from;
+		int64_t n = 0;
+		for (int i = 0; i < w->n_streams; i++)
+			n += ((const struct latency *)w->streams[i].own)->answered_in[k];
+		json_object_set_new(one, "transactions", json_integer(n));
+		json_object_set_new(one, "tps", result_real((double)n / seconds));
+	}
+}
+
 static void latency_report_client(struct worker *w, json_t *result)
 {
 	int64_t sent = 0, answered = 0, lost = 0, late = 0, refused = 0, strays = 0, strange = 0;
@@ -103,6 +119,7 @@ static void latency_report_client(struct worker *w, json_t *result)
 	    result, "clock",
 	    json_pack("{s:b,s:b}", "shared", !w->own_clock, "comparable", worker_comparable(w)));
 	latency_report_hists(w, result);
+	latency_report_series(w, result);
 }
 
 static void latency_report_server(struct worker *w, json_t *result)

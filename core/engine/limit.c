@@ -117,6 +117,27 @@ static bool limit_socket(struct limit *l)
 			(long long)here, (long long)lost, l->receiver_busy * 100);
 }
 
+/* Drops of a machine's own, as many as explain what is missing, come before any name of a link.
+ * They are everyone's: where nothing of this flow is missing they were not its. */
+static bool limit_backlog(struct limit *l)
+{
+	const struct engine_result *r = l->out;
+	int64_t here = result_integer(l->receiver->host, "backlog_drops"),
+		there = l->traits.way == WAY_BOTH ? result_integer(l->sender->host, "backlog_drops")
+						  : 0;
+	int64_t drops = there > here ? there : here;
+	int64_t missing =
+	    l->traits.datagram ? r->lost + r->back.lost : r->retransmits + r->back.retransmits;
+	if (l->traits.transactions || missing <= 0 || drops * 2 < missing)
+		return false;
+	return limit_is(
+	    l, "receiver",
+	    "the receiving machine's CPUs dropped %lld packets, of everyone's, as their "
+	    "queues of received ones were full; %lld %s",
+	    (long long)drops, (long long)missing,
+	    l->traits.datagram ? "datagrams are missing" : "segments were sent again");
+}
+
 static bool limit_windows(struct limit *l)
 {
 	const json_t *tcp = l->out->tcp;
@@ -251,8 +272,8 @@ void limit_find(const struct engine_spec *s, struct engine_result *out)
 	if (l.sender->window_ns <= 0)
 		return;
 	bool (*const rules[])(struct limit *) = {limit_schedule, limit_kept,	limit_socket,
-						 limit_windows,	 limit_threads, limit_path_udp,
-						 limit_path_tcp};
+						 limit_backlog,	 limit_windows, limit_threads,
+						 limit_path_udp, limit_path_tcp};
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (rules[i](&l))
 			return;

@@ -15,6 +15,7 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/engine/result.h"
+#include "core/engine/steer.h"
 #include "core/engine/worker.h"
 
 void sample_tcp(const struct worker *w, int most, struct socket_tcp *out)
@@ -98,6 +99,7 @@ static void sample_host(struct sample_host *out)
 	file_read("/proc/self/net/snmp", &snmp, &n, &ignored);
 	file_read("/proc/self/net/snmp6", &snmp6, &n, &ignored);
 	sample_parse_host(snmp ? snmp : "", snmp6 ? snmp6 : "", out);
+	out->backlog_drops = steer_backlog_drops();
 }
 
 void sample_thread_ends(struct crew *c)
@@ -196,11 +198,12 @@ void sample_report(const struct worker *w, json_t *result)
 	sample_report_threads(w, result);
 	json_object_set_new(
 	    result, "host",
-	    json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "ip_out", (json_int_t)(b->ip_out - a->ip_out),
-		      "tcp_out", (json_int_t)(b->tcp_out - a->tcp_out), "tcp_retransmit",
-		      (json_int_t)(b->tcp_retransmit - a->tcp_retransmit), "udp_out",
-		      (json_int_t)(b->udp_out - a->udp_out), "udp_rcvbuf_errors",
-		      (json_int_t)(b->udp_rcvbuf_errors - a->udp_rcvbuf_errors),
-		      "udp_sndbuf_errors",
-		      (json_int_t)(b->udp_sndbuf_errors - a->udp_sndbuf_errors)));
+	    json_pack(
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ip_out", (json_int_t)(b->ip_out - a->ip_out),
+		"tcp_out", (json_int_t)(b->tcp_out - a->tcp_out), "tcp_retransmit",
+		(json_int_t)(b->tcp_retransmit - a->tcp_retransmit), "udp_out",
+		(json_int_t)(b->udp_out - a->udp_out), "udp_rcvbuf_errors",
+		(json_int_t)(b->udp_rcvbuf_errors - a->udp_rcvbuf_errors), "udp_sndbuf_errors",
+		(json_int_t)(b->udp_sndbuf_errors - a->udp_sndbuf_errors), "backlog_drops",
+		(json_int_t)(b->backlog_drops - a->backlog_drops)));
 }

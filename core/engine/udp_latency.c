@@ -13,6 +13,9 @@
  * driver to driver (the path), driver to program. An answer is taken whenever it comes; one that
  * has not come in the timeout after the last probe is lost.
  *
+ * While it runs an interval counts the answers that came in it; in the result, those to the probes
+ * that were due in it, whenever they came: these add up to the total.
+ *
  * What is found, and its names, are latency_report.c's. Gaps are equal, exponential (Poisson),
  * uniform in 0 to twice the mean, or normal with a deviation of a quarter of it.
  */
@@ -92,6 +95,7 @@ static void latency_prepare_client(struct stream *s, struct latency *l)
 	l->mask = size - 1;
 	l->gap_ns = (double)w->spec.burst * NSEC_PER_SEC / rate;
 	l->due_ns = w->win.start_ns + (int64_t)(l->gap_ns * s->index / w->spec.streams);
+	l->answered_in = mem_zalloc((size_t)w->win.edges * sizeof(*l->answered_in));
 	for (int i = 0; i < LATENCY_KINDS; i++)
 		l->hist[i] = hist_new();
 }
@@ -134,6 +138,7 @@ static void latency_release(struct stream *s)
 		seq_done(&l->seq[phase]);
 	for (int i = 0; i < LATENCY_KINDS; i++)
 		hist_free(l->hist[i]);
+	free(l->answered_in);
 	free(l->stamped);
 	free(l->ring);
 	free(l->data);
@@ -342,6 +347,8 @@ static void latency_retire(struct stream *s)
 	    (p->answered || !s->w->partial || clock_now_ns() >= limit)) {
 		l->measured++;
 		l->answered += p->answered;
+		l->answered_in[(p->due_ns - s->w->win.begin_ns) / s->w->win.interval_ns] +=
+		    p->answered;
 		l->lost += !p->answered;
 		l->late += p->answered && p->received_ns > limit;
 		latency_hist(l, LATENCY_TIMER_ERROR, p->due_ns, p->sent_ns);

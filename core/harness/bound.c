@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bound: a rate that reaches what the model predicts was held by what the model says; drops that
- * the ledger knows name their place; a machine that was short of something is said where the ends
- * could prove nothing. Called by attempt.c.
+ * bound: what this machine itself dropped comes first; else a rate that reaches what the model
+ * predicts was held by what the model says; drops that the ledger knows name their place; a machine
+ * that was short of something is said where the ends could prove nothing. Called by attempt.c.
  */
 #include "core/harness/bound.h"
 
@@ -38,19 +38,53 @@ static bool by_model(const struct truth_predicted *p, struct engine_result *e)
 }
 
 /* Where most of the datagrams were lost. */
-static bool by_ledger(struct run_sample *run)
+static const struct loss *most_lost(const struct run_sample *run)
 {
 	const struct loss *most = NULL;
 
-	if (!str_eq(run->engine.limit, "link") || !engine_test_traits(run->spec.test).datagram)
-		return false;
 	VEC_FOREACH (l, &run->losses.list)
 		if (!l->answers && (!most || l->packets > most->packets))
 			most = l;
+	return most;
+}
+
+static bool by_ledger(struct run_sample *run)
+{
+	const struct loss *most = most_lost(run);
+
+	if (!str_eq(run->engine.limit, "link") || !engine_test_traits(run->spec.test).datagram)
+		return false;
 	if (!most || most->packets <= 0)
 		return false;
 	set(&run->engine, "link", "%lld packets were dropped at %s: %s", (long long)most->packets,
 	    most->where, most->cause);
+	return true;
+}
+
+/*
+ * What this machine dropped, or its relay could not carry, comes before the name of a link, also
+ * where the rate is near to what the model predicts. Those drops are everyone's: they were this
+ * flow's where something of it is missing, and for the most part where no link dropped more.
+ */
+static bool by_drops(struct run_sample *run)
+{
+	const struct fidelity *f = &run->fidelity;
+	struct engine_result *e = &run->engine;
+	bool datagram = engine_test_traits(run->spec.test).datagram;
+	int64_t missing = datagram ? e->lost + e->back.lost : e->retransmits + e->back.retransmits;
+	const struct loss *most = datagram ? most_lost(run) : NULL;
+	int64_t dropped = f->softnet_dropped + f->socket_dropped;
+
+	if (engine_test_traits(run->spec.test).transactions || !missing ||
+	    (e->limit[0] && !str_eq(e->limit, "link")))
+		return false;
+	if (f->limit == FIDELITY_RELAY)
+		set(e, "link", "%s", f->why);
+	else if ((f->limit == FIDELITY_BACKLOG || f->limit == FIDELITY_SOCKET) &&
+		 (!most || most->packets <= dropped))
+		set(e, "receiver", "%s", f->why);
+	else
+		return false;
 	return true;
 }
 
@@ -75,6 +109,6 @@ void bound_refine(const struct truth_predicted *p, struct run_sample *run)
 {
 	if (engine_test_traits(run->spec.test).transactions)
 		p = NULL;
-	if (!by_model(p, &run->engine) && !by_ledger(run))
+	if (!by_drops(run) && !by_model(p, &run->engine) && !by_ledger(run))
 		by_machine(run);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/mem.h"
 #include "core/engine/limit.h"
 #include "core/engine/result.h"
 #include "core/engine/sample.h"
@@ -169,6 +170,40 @@ static void datagrams(void **state)
 	limit_is(&s, &r, "sender", "");
 }
 
+/* What the receiving machine dropped, before any link; unless too few, or nothing is missing. */
+static void drops_of_the_machine(void **state)
+{
+	static const struct {
+		enum engine_test test;
+		int64_t missing, drops;
+		const char *limit;
+	} cases[] = {
+	    {TEST_UDP_STREAM, 100, 100, "receiver"}, {TEST_UDP_STREAM, 100, 50, "receiver"},
+	    {TEST_UDP_STREAM, 100, 49, "link"},	     {TEST_UDP_STREAM, 0, 100, ""},
+	    {TEST_TCP_STREAM, 12, 30, "receiver"},   {TEST_TCP_STREAM, 12, 0, "link"},
+	    {TEST_TCP_MAERTS, 12, 30, "receiver"},   {TEST_UDP_MAERTS, 100, 100, "receiver"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool udp = engine_test_traits(cases[i].test).datagram;
+		struct engine_spec s;
+		struct engine_result r;
+
+		easy(cases[i].test, &s, &r);
+		bool back = engine_test_traits(cases[i].test).way == WAY_BACK;
+		(back ? &r.client : &r.server)->host =
+		    json_pack("{s:I}", "backlog_drops", (json_int_t)cases[i].drops);
+		r.lost = udp ? cases[i].missing : 0;
+		r.retransmits = udp ? 0 : cases[i].missing;
+		if (!udp)
+			tcp_is(&r, "{\"busy_us\":999000,\"retransmits\":12,\"rtt_us\":1000,"
+				   "\"min_rtt_us\":900,\"rwnd_limited\":0,"
+				   "\"sndbuf_limited\":0}");
+		limit_is(&s, &r, cases[i].limit, "");
+	}
+}
+
 #define INTERVAL(t, bps)                                                                           \
 	"{\"t_s\":" #t ",\"bps\":" #bps ",\"bytes\":1,\"data_segs_out\":5,\"sent_bps\":" #bps "}"
 
@@ -301,6 +336,7 @@ int main(void)
 	    cmocka_unit_test(windows_that_are_full),
 	    cmocka_unit_test(path_by_tcp),
 	    cmocka_unit_test(datagrams),
+	    cmocka_unit_test(drops_of_the_machine),
 	    cmocka_unit_test(writes_segments_costs),
 	    cmocka_unit_test(steady_part_alone),
 	    cmocka_unit_test(host_counters),

@@ -100,12 +100,59 @@ static void a_short_machine_is_said_where_nothing_is_proven(void **state)
 	is(&run, "receiver", "");
 }
 
+/* Drops of the machine's before a link's name, whatever the model or the ledger says; but not where
+ * nothing of this flow is missing, nor where a link dropped more. */
+static void the_machines_drops_come_first(void **state)
+{
+	static const struct {
+		enum engine_test test;
+		enum fidelity_limit short_of;
+		int64_t missing, dropped, by_link;
+		const char *limit, *why;
+	} cases[] = {
+	    {TEST_UDP_STREAM, FIDELITY_BACKLOG, 50, 50, 0, "receiver", "short of it"},
+	    {TEST_UDP_STREAM, FIDELITY_BACKLOG, 50, 40, 10, "receiver", "short of it"},
+	    {TEST_UDP_STREAM, FIDELITY_BACKLOG, 50, 10, 40, "link", "h1 uplink"},
+	    {TEST_UDP_STREAM, FIDELITY_BACKLOG, 0, 50, 0, "link", "h1 uplink"},
+	    {TEST_UDP_STREAM, FIDELITY_SOCKET, 50, 50, 0, "receiver", "short of it"},
+	    {TEST_UDP_STREAM, FIDELITY_RELAY, 50, 0, 0, "link", "short of it"},
+	    {TEST_UDP_STREAM, FIDELITY_CPU, 50, 0, 0, "link", "h1 uplink"},
+	    {TEST_TCP_STREAM, FIDELITY_BACKLOG, 7, 9, 0, "receiver", "short of it"},
+	    {TEST_TCP_STREAM, FIDELITY_BACKLOG, 0, 9, 0, "link", "h1 uplink"},
+	    {TEST_TCP_BIDIR, FIDELITY_BACKLOG, 7, 9, 0, "receiver", "short of it"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct run_sample run = sample(cases[i].test, 940e6, "link");
+		struct arena arena;
+
+		arena_init(&arena);
+		if (cases[i].test == TEST_UDP_STREAM)
+			run.engine.lost = cases[i].missing;
+		else
+			run.engine.retransmits = cases[i].missing;
+		run.fidelity.limit = cases[i].short_of;
+		run.fidelity.softnet_dropped = cases[i].dropped;
+		snprintf(run.fidelity.why, sizeof(run.fidelity.why), "short of it");
+		if (cases[i].by_link)
+			*VEC_ADD(&arena, &run.losses.list) =
+			    (struct loss){.cause = "queue is full",
+					  .where = "h1 uplink",
+					  .packets = cases[i].by_link};
+		bound_refine(&gigabit, &run);
+		is(&run, cases[i].limit, cases[i].why);
+		arena_done(&arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_predicted_is_the_link),
 	    cmocka_unit_test(what_the_sender_offers_is_the_schedule),
 	    cmocka_unit_test(drops_have_a_place),
+	    cmocka_unit_test(the_machines_drops_come_first),
 	    cmocka_unit_test(a_short_machine_is_said_where_nothing_is_proven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

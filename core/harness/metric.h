@@ -30,14 +30,14 @@ enum metric_grain { GRAIN_FINE, GRAIN_BUCKETS, GRAIN_PACKETS };
 
 struct metric {
 	const char *name;
-	const char *alias; /* another word for it, or NULL */
-	unsigned tests;	   /* METRIC_TEST() bits of the tests that have it */
+	unsigned tests; /* METRIC_TEST() bits of the tests that have it */
 	enum metric_unit unit;
 	enum metric_better better;
-	enum metric_over over;
-	enum metric_truth truth;
 	double (*get)(const struct run_sample *run); /* of one run; NAN: could not be measured */
 	const char *help;
+	const char *alias; /* another word for it, or NULL */
+	enum metric_over over;
+	enum metric_truth truth;
 	bool seldom; /* for expectations and JSON; other faces say it in words of their own */
 	enum metric_grain grain;
 };

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "core/base/str.h"
+#include "core/harness/judge_excuse.h"
 #include "core/harness/judge_why.h"
 
 #define SAME	     0.05 /* two of its figures, or one and the link's */
@@ -140,34 +141,6 @@ static double truth_of(const struct judging *j, const struct trial_question *q)
 
 /* ---- questions ---- */
 
-/*
- * What the kernel counted is so however busy the machine was: numbers and shares exactly, rates but
- * for the times at which they were read.
- */
-static bool counted_well(const struct trial_question *q, double said, double truth)
-{
-	enum figure_dimension d = figure_dimension(q->figure);
-
-	return q->source == TRUTH_COUNTED &&
-	       (d == DIM_NUMBER || d == DIM_SHARE || fabs(said - truth) > 0.25 * fabs(truth));
-}
-
-/* Why the figure may be right although it is not true, or NULL. A busy machine makes times longer
- * and rates smaller. */
-static const char *excuse(const struct evidence *e, const struct trial_question *q, double said,
-			  double truth)
-{
-	enum figure_dimension d = figure_dimension(q->figure);
-
-	if (e->spoilt || !e->machine)
-		return e->spoilt;
-	if (counted_well(q, said, truth) || q->figure == FIGURE_MSS ||
-	    (d == DIM_TIME && said < truth) ||
-	    ((d == DIM_RATE || d == DIM_EACH_SECOND) && said > truth))
-		return NULL;
-	return e->machine;
-}
-
 static void weigh(struct judging *j, const struct trial_question *q, const struct reading *reading)
 {
 	double truth = truth_of(j, q), said = reading->value;
@@ -194,19 +167,21 @@ static void weigh(struct judging *j, const struct trial_question *q, const struc
 		say(j, a, "says %s; the truth is not known", said_text);
 		return;
 	}
-	if (fabs(said - truth) <= tolerance * (1 + 1e-9)) {
-		say(j, a, "says %s; true is %s", said_text, truth_text);
-		return;
-	}
-	a->kind = judge_why(j->e, q->figure, said, truth);
-	const char *excused = excuse(j->e, q, said, truth);
-	a->judgement = excused ? JUDGED_INCONCLUSIVE : j->r->warnings.n ? JUDGED_OFF : JUDGED_LIE;
-	if (excused)
+	double beyond = fabs(said - truth) - tolerance * (1 + 1e-9) - reading_half_digit(reading);
+	const char *doubt = judge_doubt(j->e, q, a, beyond, &j->out->arena);
+	if (doubt) {
+		a->judgement = JUDGED_INCONCLUSIVE;
+		a->kind = beyond > 0 ? judge_why(j->e, q->figure, said, truth) : FAULT_NONE;
 		say(j, a, "says %s; true is %s; %s: %s", said_text, truth_text,
-		    j->e->spoilt ? "the lab failed" : "the machine was the limit", excused);
-	else
+		    j->e->spoilt ? "the lab failed" : "the machine was the limit", doubt);
+	} else if (beyond <= 0) {
+		say(j, a, "says %s; true is %s", said_text, truth_text);
+	} else {
+		a->judgement = j->r->warnings.n ? JUDGED_OFF : JUDGED_LIE;
+		a->kind = judge_why(j->e, q->figure, said, truth);
 		say(j, a, "says %s %s, true is %s (tolerance %s): %s", figure_name(q->figure),
 		    said_text, truth_text, tolerance_text, fault_sentence(a->kind));
+	}
 }
 
 static void ask(struct judging *j, const struct trial_question *q)

@@ -13,7 +13,9 @@
 struct evidence {
 	double predicted_bps, predicted_pps; /* what the link carries of this traffic, payload */
 	double counted_bps, counted_pps; /* what arrived at the receiver's card, over its time */
-	double sent_bps, sent_pps;	 /* what left the sender's card, over its time */
+	/* The same over any time that leaves out up to a second of it at either end. */
+	double least_bps, most_bps;
+	double sent_bps, sent_pps; /* what left the sender's card, over its time */
 	double sent_packets, arrived_packets, lost_host, duplicated, reordered;
 	double lost_relay; /* packets of both ways: questions and answers */
 	double wire_packets_pps,
@@ -26,8 +28,10 @@ struct evidence {
 	double cut_at_s;	      /* -1: it was not */
 	double payload_bytes;	      /* of one packet, as counted */
 	double fragments;	      /* packets a datagram, as counted */
-	const char *machine;	      /* why the machine was the limit, or NULL */
-	const char *spoilt; /* why the link or an event was not what the trial says, or NULL */
+	/* For a CPU, by the thread of the lab that had to most: in all, and in one go. */
+	double waited_s, waited_longest_s;
+	const char *machine; /* why the machine was the limit, or NULL */
+	const char *spoilt;  /* why the link or an event was not what the trial says, or NULL */
 };
 
 enum judgement {

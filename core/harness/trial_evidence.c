@@ -16,6 +16,7 @@
 #include "core/base/units.h"
 #include "core/harness/attempt.h"
 #include "core/harness/fidelity.h"
+#include "core/harness/starved.h"
 #include "core/harness/watch_flow.h"
 #include "emulator/lab/count.h"
 #include "emulator/lab/relays.h"
@@ -28,6 +29,7 @@ struct trial_evidence {
 	struct watch_flow *flow; /* NULL: it is neither UDP nor TCP (ping) */
 	json_t *host, *relays;	 /* before */
 	struct fidelity_snapshot before;
+	struct starved *starved;
 	double frozen_s;
 };
 
@@ -51,6 +53,12 @@ static int snapshot(const struct trial_evidence *t, json_t **host, json_t **rela
 	return r ? r : relays_read(t->at.rig->lab, &t->at.rig->wire, relays, err);
 }
 
+static pid_t supervisor(const struct lab *lab)
+{
+	return (pid_t)json_integer_value(
+	    json_object_get(json_object_get(lab_state(lab), "supervisor"), "pid"));
+}
+
 int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidence **out,
 			struct err *err)
 {
@@ -59,6 +67,7 @@ int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidenc
 	int r;
 
 	t->at = *at;
+	t->starved = starved_new(supervisor(at->rig->lab));
 	t->traits = engine_test_traits(at->ask->spec.test);
 	bool turned = t->traits.way == WAY_BACK;
 	struct watch_flow_at flow = {.lab = at->rig->lab,
@@ -87,6 +96,7 @@ int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidenc
 
 int trial_evidence_read(struct trial_evidence *t, int64_t *began_ns, struct err *err)
 {
+	starved_look(t->starved);
 	return t->flow ? watch_flow_read(t->flow, began_ns, err) : 0;
 }
 
@@ -100,6 +110,7 @@ void trial_evidence_drop(struct trial_evidence *t)
 	if (!t)
 		return;
 	watch_flow_close(t->flow);
+	starved_free(t->starved);
 	json_decref(t->host);
 	json_decref(t->relays);
 	path_done(&t->path);
@@ -157,6 +168,11 @@ static double payload(const struct trial_evidence *t, int64_t bytes, int64_t pac
 	return (double)(bytes - packets * headers(t));
 }
 
+static double payload_rate(const struct trial_evidence *t, const struct watch_flow_part *p)
+{
+	return p->ns > 0 ? payload(t, p->bytes, p->packets) * 8 / ((double)p->ns / 1e9) : NAN;
+}
+
 static void rates(const struct trial_evidence *t, const struct watch_flow_end *e, double *bps,
 		  double *pps)
 {
@@ -176,6 +192,8 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 	watch_flow_found(t->flow, &sent, &arrived);
 	rates(t, &sent, &out->sent_bps, &out->sent_pps);
 	rates(t, &arrived, &out->counted_bps, &out->counted_pps);
+	out->least_bps = payload_rate(t, &arrived.least);
+	out->most_bps = payload_rate(t, &arrived.most);
 	out->wire_packets_pps = out->counted_pps;
 	if (!t->traits.datagram && size > 0) /* as many writes as these bytes took */
 		out->messages_pps = out->counted_bps / 8 / size;
@@ -256,6 +274,15 @@ static const char *machine(const struct trial_evidence *t, const struct evidence
 	return why;
 }
 
+static void had_to_wait(const struct trial_evidence *t, struct evidence *out)
+{
+	struct starved_found f;
+
+	starved_found(t->starved, &f);
+	out->waited_s = f.waited_s;
+	out->waited_longest_s = f.longest_s;
+}
+
 int trial_evidence_close(struct trial_evidence *t, const struct tool_output *o,
 			 struct evidence *out, struct err *err)
 {
@@ -265,6 +292,8 @@ int trial_evidence_close(struct trial_evidence *t, const struct tool_output *o,
 
 	*out = (struct evidence){.counted_bps = NAN,
 				 .counted_pps = NAN,
+				 .least_bps = NAN,
+				 .most_bps = NAN,
 				 .sent_bps = NAN,
 				 .sent_pps = NAN,
 				 .sent_packets = NAN,
@@ -281,6 +310,7 @@ int trial_evidence_close(struct trial_evidence *t, const struct tool_output *o,
 		count(t, out);
 		relayed(t, relays, out);
 		out->lost_host = grown(t->host, host, server_node(t), "rcvbuf_errors");
+		had_to_wait(t, out);
 		out->run_s = o->took_s;
 		out->asked_s = (double)spec->duration_ns / 1e9;
 		out->asked_bps = (double)spec->rate_bps;

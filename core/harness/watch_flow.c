@@ -135,12 +135,49 @@ static void busy(const struct point *p, size_t *first, size_t *last)
 		a++;
 	while (b > a && rate(&p->samples.v[b - 1], &p->samples.v[b]) < enough)
 		b--;
-	if (b > a + 2) { /* it began after a, and ended before b */
+	/* It began after a, and ended before b: where that made these two slower. One that carried
+	 * more than the others in spite of it is a burst, without which the rate is not the flow's.
+	 */
+	double mean = rate(&p->samples.v[a], &p->samples.v[b]);
+	bool whole = b > a + 2;
+
+	if (whole && rate(&p->samples.v[a], &p->samples.v[a + 1]) <= mean)
 		a++;
+	if (whole && rate(&p->samples.v[b - 1], &p->samples.v[b]) <= mean)
 		b--;
-	}
 	*first = a;
 	*last = b;
+}
+
+static struct watch_flow_part between(const struct sample *a, const struct sample *b)
+{
+	return (struct watch_flow_part){b->at_ns - a->at_ns, b->value.packets - a->value.packets,
+					b->value.bytes - a->value.bytes};
+}
+
+static double speed(const struct watch_flow_part *p)
+{
+	return p->ns > 0 ? (double)p->bytes / (double)p->ns : 0;
+}
+
+/* From the last reading without packets, or the first, to the first with all of them. */
+static void extremes(const struct point *p, struct watch_flow_end *out)
+{
+	size_t last = p->samples.n - 1;
+
+	while (last > 0 && p->samples.v[last - 1].value.packets == p->samples.v[last].value.packets)
+		last--;
+	int64_t begin = p->samples.v[0].at_ns, end = p->samples.v[last].at_ns;
+	int64_t edge = (end - begin) / 3 < NSEC_PER_SEC ? (end - begin) / 3 : NSEC_PER_SEC;
+	for (size_t a = 0; a < last && p->samples.v[a].at_ns <= begin + edge; a++)
+		for (size_t b = last; b > a && p->samples.v[b].at_ns >= end - edge; b--) {
+			struct watch_flow_part part = between(&p->samples.v[a], &p->samples.v[b]);
+
+			if (!out->least.ns || speed(&part) < speed(&out->least))
+				out->least = part;
+			if (speed(&part) > speed(&out->most))
+				out->most = part;
+		}
 }
 
 static void found(const struct point *p, struct watch_flow_end *out)
@@ -157,6 +194,7 @@ static void found(const struct point *p, struct watch_flow_end *out)
 	out->active_ns = b->at_ns - a->at_ns;
 	out->active_packets = b->value.packets - a->value.packets;
 	out->active_bytes = b->value.bytes - a->value.bytes;
+	extremes(p, out);
 }
 
 void watch_flow_found(const struct watch_flow *w, struct watch_flow_end *sent,

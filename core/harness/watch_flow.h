@@ -19,11 +19,18 @@ struct watch_flow_at {
 	int protocol;		 /* IPPROTO_UDP or IPPROTO_TCP: all of that on this way */
 };
 
+struct watch_flow_part {
+	int64_t ns, packets, bytes; /* ns 0: none */
+};
+
 struct watch_flow_end {		/* at one of the two devices */
 	int64_t packets, bytes; /* from the IP header on, all of the flow */
 	/* The span in which it surely ran, without its ends, and what came in it: for a rate. 0: it
 	 * was too short to tell. */
 	int64_t active_ns, active_packets, active_bytes;
+	/* Of all parts without up to a second (and a third) at either end, the slowest and the
+	 * fastest: what somebody else's time may have seen. */
+	struct watch_flow_part least, most;
 };
 
 int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, struct err *err);

@@ -60,6 +60,10 @@ static json_t *evidence(const struct evidence *e)
 	    {"frozen_s", e->frozen_s},
 	    {"payload_bytes", e->payload_bytes},
 	    {"fragments", e->fragments},
+	    {"least_bps", e->least_bps},
+	    {"most_bps", e->most_bps},
+	    {"waited_s", e->waited_s},
+	    {"waited_longest_s", e->waited_longest_s},
 	};
 	json_t *j = json_pack("{s:s?}", "machine", e->machine);
 
@@ -73,12 +77,12 @@ static json_t *result(const struct matrix *m, const struct trial_result *r)
 	const struct answer *worst;
 	enum judgement j = trial_result_judgement(r, &worst);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:f, s:i, s:o, s:o}", "tool",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:f, s:i, s:i, s:o, s:o}", "tool",
 			 r->tool, "version", r->version, "trial", r->trial, "judgement",
 			 judgement_name(j), "skip", r->skip, "inconclusive", r->inconclusive,
 			 "known", r->known ? r->known->reference : NULL, "took_s", r->took_s,
-			 "status", r->output.status[0], "answers", answers(m, r), "evidence",
-			 evidence(&r->evidence));
+			 "runs", r->runs, "status", r->output.status[0], "answers", answers(m, r),
+			 "evidence", evidence(&r->evidence));
 }
 
 json_t *matrix_json(const struct matrix *m)

@@ -304,9 +304,10 @@ static void read_one(const struct tool_read *r, struct outputs *all, struct read
 	struct reading *reading = VEC_ADD(&out->arena, &out->list);
 	__attribute__((cleanup(found_done))) struct found f = {0};
 
-	if (all->o->flooded)
+	if (all->o->flooded & 1u << r->from) {
 		spoil(&f, NULL, "it printed more than is read");
-	else if (r->path)
+		out->json_broken = true;
+	} else if (r->path)
 		from_json(out, r, all, &f);
 	else
 		by_match(out, r, all->o->text[r->from], &f);
@@ -360,7 +361,7 @@ void readings_of(const struct tool_test *t, const struct tool_output *o, struct 
 {
 	struct outputs all = {.o = o};
 
-	*out = (struct readings){.json_broken = o->flooded};
+	*out = (struct readings){0};
 	arena_init(&out->arena);
 	VEC_FOREACH (r, &t->reads)
 		read_one(r, &all, out);
@@ -389,6 +390,22 @@ const struct reading *readings_headline(const struct readings *r, enum figure f)
 		first = first ? first : reading;
 	}
 	return first;
+}
+
+double reading_half_digit(const struct reading *r)
+{
+	const char *digits = r->raw ?: "";
+	double number = 0;
+	int after = 0;
+
+	digits += strcspn(digits, "0123456789");
+	number = strtod(digits, NULL);
+	if (number == 0 || !isfinite(r->value))
+		return 0;
+	digits += strspn(digits, "0123456789");
+	if (*digits == '.')
+		after = (int)strspn(digits + 1, "0123456789");
+	return fabs(r->value) / number * pow(10, -after) / 2;
 }
 
 bool readings_claims_success(const struct tool_test *t, const struct tool_output *o)

@@ -9,10 +9,12 @@
 
 struct tool_output {   /* heap texts, never NULL */
 	char *text[4]; /* by enum tool_source; a NUL byte in it has become ^Z, ASCII's substitute */
-	bool flooded;  /* it printed more than is kept: the end of what it said is not known */
-	int status[2]; /* client, server: as a shell gives it; -1: was killed by us */
-	bool timed_out; /* the client did not end in time and was killed */
-	double took_s;	/* of the client */
+	unsigned flooded; /* bits 1 << enum tool_source: more was printed there than is kept, so
+			     that the end of it is not known */
+	int status[2];	  /* client, server: as a shell gives it; -1: was killed by us */
+	bool timed_out;	  /* the client did not end in time and was killed */
+	double took_s;	  /* of the client */
+	double still_s;	  /* besides: that we, and maybe it, did not run at all (SIGSTOP, no CPU) */
 };
 
 struct reading {
@@ -28,8 +30,8 @@ struct reading {
 
 struct readings {
 	struct arena arena;
-	VEC(struct reading) list;   /* one for each of the test's reads, in order */
-	bool json_broken;	    /* output that should be JSON is not, or has no end */
+	VEC(struct reading) list; /* one for each of the test's reads, in order */
+	bool json_broken; /* output that should be JSON is not, or one that is read has no end */
 	VEC(const char *) warnings; /* lines, fit to be printed */
 };
 
@@ -42,6 +44,10 @@ void readings_done(struct readings *r);
 /* The headline reading of a figure: the first that was found, else the first; NULL when the tool
  * does not tell it. */
 const struct reading *readings_headline(const struct readings *r, enum figure f);
+
+/* Half of the last digit that the tool wrote, in the figure's own unit: it may be so much off by
+ * being rounded. */
+double reading_half_digit(const struct reading *r);
 
 /* Did the tool itself claim success by its status? */
 bool readings_claims_success(const struct tool_test *t, const struct tool_output *o);

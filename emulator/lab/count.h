@@ -45,8 +45,8 @@ int count_install(const struct count_at *at, const struct count_flow *flows, siz
 		  struct err *err);
 
 /*
- * Reads the n counters in the order of count_install(), and the device's, one right after the
- * other; *at_ns is CLOCK_MONOTONIC between them.
+ * Reads the n counters in the order of count_install(), and the device's right after them; *at_ns
+ * is when the former were so, by CLOCK_MONOTONIC, within a millisecond where the CPU was ours.
  */
 int count_read(const struct count_at *at, struct count_value *flows, size_t n,
 	       struct count_dev *dev, int64_t *at_ns, struct err *err);

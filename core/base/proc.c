@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,6 +131,15 @@ static int exec_program(const char *const *argv)
 	return rc == -EACCES && !strchr(argv[0], '/') && !in_path(argv[0]) ? -ENOENT : rc;
 }
 
+/* An error of write(2) then, not a signal: the program is not to be ended by it (setrlimit(2)). */
+static int limit_files(int64_t most)
+{
+	const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+
+	signal(SIGXFSZ, SIG_IGN);
+	return setrlimit(RLIMIT_FSIZE, &limit) < 0 ? -errno : 0;
+}
+
 int proc_exec(const struct proc_spec *spec)
 {
 	int rc = place_fds(spec);
@@ -142,6 +152,9 @@ int proc_exec(const struct proc_spec *spec)
 		if (putenv((char *)*e) != 0)
 			return -ENOMEM;
 	default_signals(spec->keep_ignored);
+	rc = spec->file_max ? limit_files(spec->file_max) : 0;
+	if (rc)
+		return rc;
 	/* The caller's own parent check closes the race; here only what execve() keeps is set. */
 	if (spec->die_with_parent && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;

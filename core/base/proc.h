@@ -21,6 +21,7 @@ struct proc_spec {
 	int keep_fd;		 /* -1, or one more descriptor that the child gets as 3 */
 	bool die_with_parent;	 /* SIGKILL when the thread that started it ends, prctl(2) */
 	int cpu;		 /* -1, or the CPU to run on */
+	int64_t file_max;	 /* 0, or no file of its grows beyond so many bytes: EFBIG */
 	bool keep_ignored;	 /* SIGHUP, SIGINT, SIGQUIT stay ignored where they are (nohup) */
 };
 #define PROC_NULL (-2)

@@ -32,7 +32,10 @@
 #define GRACE_NS   (15 * NSEC_PER_SEC)
 #define HEED_NS	   NSEC_PER_SEC	      /* for the adapter's own signal to do it */
 #define MORE_NS	   (3 * NSEC_PER_SEC) /* for other clients, after the first has ended */
+#define STILL_NS   NSEC_PER_SEC	      /* so late nobody wakes up who may run */
 #define OUTPUT_MAX ((off_t)64 << 20)
+#define SAID_MAX   200	/* bytes */
+#define SUBSTITUTE 0x1a /* ^Z, for a NUL byte */
 #define TCP_LISTEN 0x0a /* state in /proc/net/tcp */
 #define UDP_BOUND  0x07
 
@@ -44,63 +47,10 @@ struct tool_process {
 	int out, err; /* files in memory */
 };
 
-/* ---- finding it ---- */
-
-static char *in_path(const char *program)
-{
-	const char *path = getenv("PATH");
-
-	if (strchr(program, '/'))
-		return access(program, X_OK) ? NULL : mem_strdup(program);
-	while (path && *path) {
-		size_t len = strcspn(path, ":");
-		char *file = mem_printf("%.*s/%s", (int)len, path, program);
-
-		if (!access(file, X_OK))
-			return file;
-		free(file);
-		path += len + (path[len] == ':');
-	}
-	return NULL;
-}
-
-static char *version_of(const struct adapter *a, const char *path)
-{
-	autostr struct strbuf text = {0}, version = {0};
-	autofree const char **argv = mem_zalloc((a->version_args.n + 2) * sizeof(*argv));
-	struct err ignored = ERR_INIT;
-	struct pattern *p;
-	size_t at = 0;
-	int status;
-
-	if (!a->version_match || pattern_new(a->version_match, &p, &ignored))
-		return mem_strdup("");
-	argv[0] = path;
-	for (size_t i = 0; i < a->version_args.n; i++)
-		argv[i + 1] = a->version_args.v[i];
-	if (!proc_run(argv, 5 * NSEC_PER_SEC, &text, &text, &status, &ignored) &&
-	    pattern_next(p, strbuf_text(&text), text.len, &at))
-		pattern_get(p, "version", &version);
-	pattern_free(p);
-	return mem_strdup(strbuf_text(&version));
-}
-
-int tool_run_find(const struct adapter *a, char **path, char **version, struct err *err)
-{
-	*path = in_path(a->program);
-	*version = NULL;
-	if (*path) {
-		*version = version_of(a, *path);
-		return 0;
-	}
-	err_input(err, "%s is not here%s%s%s", a->program,
-		  a->package_debian ? "; on Debian it is in the package " : "",
-		  a->package_debian ? a->package_debian : "",
-		  a->package_debian ? "" : ", and not in Debian's main archive");
-	return -ENOENT;
-}
-
 /* ---- starting ---- */
+
+/* Figures are to be read by one rule wherever the user lives: no decimal commas, English words. */
+static const char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
 
 static int start(const struct tool_run_spec *s, enum end end, const struct command_line *l,
 		 struct tool_process *p, struct err *err)
@@ -116,6 +66,8 @@ static int start(const struct tool_run_spec *s, enum end end, const struct comma
 	spec.in = PROC_NULL;
 	spec.out = p->out;
 	spec.errfd = p->err;
+	spec.env = environment;
+	spec.file_max = OUTPUT_MAX;
 	spec.die_with_parent = true;
 	spec.cpu = end == SERVER ? s->server_cpu : s->client_cpu;
 	int r = lab_spawn(s->lab, s->wire->nodes.v[at->node].name, &spec, &p->proc, err);
@@ -169,6 +121,8 @@ static char *read_all(int fd)
 			break;
 		at += n;
 	}
+	for (char *nul = text; (nul = memchr(nul, '\0', (size_t)(text + size - nul)));)
+		*nul = SUBSTITUTE;
 	return text;
 }
 
@@ -234,12 +188,16 @@ static int await_ready(const struct tool_run_spec *s, const struct command_value
 	while (!r && !is_ready(c, p, port)) {
 		if (!proc_wait(&p->proc, clock_now_ns() + LOOK_NS, &status, &ignored)) {
 			autofree char *said = read_all(p->err);
+			autostr struct strbuf line = {0};
 
 			p->running = false;
-			return err_fail(err, EPIPE,
-					"the server of %s ended at once, status %d: %.200s",
-					s->adapter->name, proc_shell_status(status), said);
+			str_add_line(&line, said, SAID_MAX);
+			return err_fail(err, EPIPE, "the server of %s ended at once, status %d: %s",
+					s->adapter->name, proc_shell_status(status),
+					strbuf_text(&line));
 		}
+		if (s->stop && s->stop())
+			return err_fail(err, EINTR, "interrupted");
 		if (clock_now_ns() > deadline)
 			return err_fail(err, ETIMEDOUT,
 					"the server of %s was not ready within %lld s: nothing "
@@ -258,14 +216,19 @@ static void send_signal(const struct tool_process *p, int number)
 }
 
 /* Waits; one that does not end is told to, then killed. Its status; -1: killed by us. */
-static int end_server(const struct tool_command *c, struct tool_process *p)
+static int end_server(const struct tool_run_spec *s, struct tool_process *p)
 {
+	const struct tool_command *c = &s->test->server;
 	struct err ignored = ERR_INIT;
 	int status = 0;
 
 	if (!p->running)
 		return -1;
 	p->running = false;
+	if (s->stop && s->stop()) { /* what it would say is not asked for any more */
+		proc_kill(&p->proc, 0);
+		return -1;
+	}
 	if (c->ends && !proc_wait(&p->proc, clock_now_ns() + END_NS, &status, &ignored))
 		return proc_shell_status(status);
 	send_signal(p, c->stop_signal ? c->stop_signal : SIGINT);
@@ -290,7 +253,8 @@ static void run_client(const struct tool_run_spec *s, struct tool_process *p,
 		       struct tool_process *server, struct tool_output *out)
 {
 	int64_t grace = s->grace_ns ? s->grace_ns : GRACE_NS;
-	int64_t begin = clock_now_ns(), deadline = begin + s->spec.duration_ns + grace, now;
+	int64_t begin = clock_now_ns(), deadline = begin + s->spec.duration_ns + grace;
+	int64_t now, late, still = 0;
 	struct err ignored = ERR_INIT;
 	int status = 0;
 
@@ -298,9 +262,13 @@ static void run_client(const struct tool_run_spec *s, struct tool_process *p,
 		now = clock_now_ns();
 		if (s->tick && s->tick(s->arg, now))
 			kill_server(server);
+		now = clock_now_ns();
 		out->timed_out = proc_wait(&p->proc, now + TICK_NS, &status, &ignored) != 0;
-	} while (out->timed_out && now < deadline && !(s->stop && s->stop()));
-	out->took_s = (double)(clock_now_ns() - begin) / 1e9;
+		late = clock_now_ns() - now - TICK_NS;
+		still += late > STILL_NS ? late : 0; /* no time that the tool had */
+	} while (out->timed_out && now < deadline + still && !(s->stop && s->stop()));
+	out->took_s = (double)(clock_now_ns() - begin - still) / 1e9;
+	out->still_s = (double)still / 1e9;
 	if (out->timed_out)
 		proc_kill(&p->proc, 0);
 	p->running = false;
@@ -309,16 +277,20 @@ static void run_client(const struct tool_run_spec *s, struct tool_process *p,
 
 /* ---- the whole ---- */
 
+static void keep_one(int fd, enum tool_source source, struct tool_output *out)
+{
+	out->text[source] = fd >= 0 ? read_all(fd) : mem_strdup("");
+	if (fd < 0)
+		return;
+	if (lseek(fd, 0, SEEK_END) >= OUTPUT_MAX)
+		out->flooded |= 1u << source;
+	close(fd);
+}
+
 static void keep(struct tool_process *p, enum end end, struct tool_output *out)
 {
-	out->text[end == CLIENT ? FROM_CLIENT_OUT : FROM_SERVER_OUT] =
-	    p->out >= 0 ? read_all(p->out) : mem_strdup("");
-	out->text[end == CLIENT ? FROM_CLIENT_ERR : FROM_SERVER_ERR] =
-	    p->err >= 0 ? read_all(p->err) : mem_strdup("");
-	if (p->out >= 0)
-		close(p->out);
-	if (p->err >= 0)
-		close(p->err);
+	keep_one(p->out, end == CLIENT ? FROM_CLIENT_OUT : FROM_SERVER_OUT, out);
+	keep_one(p->err, end == CLIENT ? FROM_CLIENT_ERR : FROM_SERVER_ERR, out);
 }
 
 static int serve(const struct tool_run_spec *s, const struct command_values *v,
@@ -351,10 +323,6 @@ static int ask_more(const struct tool_run_spec *s, const struct command_values *
 {
 	int r = 0;
 
-	for (int i = 0; i < s->n_more && !r; i++) {
-		s->more[i] = (struct tool_output){.status = {-1, -1}};
-		more[i] = (struct tool_process){.out = -1, .err = -1};
-	}
 	for (int i = 0; i < s->n_more && !r; i++)
 		r = ask(s, v, &more[i], err);
 	return r;
@@ -362,7 +330,7 @@ static int ask_more(const struct tool_run_spec *s, const struct command_values *
 
 static void end_more(const struct tool_run_spec *s, struct tool_process *more, double took_s)
 {
-	int64_t deadline = clock_now_ns() + MORE_NS;
+	int64_t deadline = clock_now_ns() + (s->stop && s->stop() ? 0 : MORE_NS);
 
 	for (int i = 0; i < s->n_more; i++) {
 		struct tool_output *out = &s->more[i];
@@ -412,18 +380,33 @@ static int address(const struct tool_run_spec *s, const char *name, struct ip *o
 	return 0;
 }
 
+/* In the lab's own /run: however we end, it goes with the lab. */
+static int make_file(void *arg, int out_fd, struct err *err)
+{
+	char path[] = "/run/tool-XXXXXX";
+	autofd int fd = mkostemp(path, O_CLOEXEC);
+
+	(void)arg;
+	if (fd < 0)
+		return err_sys(err, errno, "cannot make %s in the lab", path);
+	return file_write_fd(out_fd, path, strlen(path));
+}
+
 int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err *err)
 {
 	struct tool_process client = {.out = -1, .err = -1}, server = client;
 	autofree struct tool_process *more = mem_zalloc((size_t)(s->n_more + 1) * sizeof(*more));
 	struct command_values v = values_of(s);
-	autofree char *path = NULL, *version = NULL, *file = mem_strdup("/tmp/vpclab-tool-XXXXXX");
-	autofd int fd = -1;
+	autofree char *path = NULL, *version = NULL, *file = NULL;
 
 	*out = (struct tool_output){.status = {-1, -1}};
+	for (int i = 0; i < s->n_more; i++) {
+		s->more[i] = *out;
+		more[i] = client;
+	}
 	int r = tool_run_find(s->adapter, &path, &version, err);
-	if (!r && (fd = mkostemp(file, O_CLOEXEC)) < 0)
-		r = err_sys(err, errno, "cannot make %s", file);
+	if (!r)
+		r = lab_call(s->lab, NULL, make_file, NULL, &file, NULL, err);
 	v.program = path;
 	v.file = file;
 	if (!r)
@@ -443,11 +426,9 @@ int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err 
 	if (client.running)
 		proc_kill(&client.proc, 0);
 	end_more(s, more, out->took_s);
-	out->status[SERVER] = end_server(&s->test->server, &server);
+	out->status[SERVER] = end_server(s, &server);
 	keep(&client, CLIENT, out);
 	keep(&server, SERVER, out);
-	if (fd >= 0)
-		unlink(file);
 	return r;
 }
 

@@ -224,6 +224,10 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 	if (!r && c.err.kind)
 		out->inconclusive =
 		    arena_printf(&out->arena, "an event did not happen: %s", c.err.text);
+	if (!r && out->output.still_s > 0 && !out->inconclusive)
+		out->inconclusive =
+		    arena_printf(&out->arena, "vpclab itself did not run for %.1f s meanwhile",
+				 out->output.still_s);
 	if (!r)
 		r = trial_evidence_close(c.evidence, &out->output, &out->evidence, err);
 	else

@@ -332,7 +332,7 @@ static void test_hostile(void **state)
 	read.absent = 0;
 	t = (struct tool_test){0};
 	*VEC_ADD(&arena, &t.reads) = read;
-	b.o.flooded = true;
+	b.o.flooded = 1u << FROM_CLIENT_OUT;
 	readings_of(&t, &b.o, &b.r);
 	assert_false(b.r.list.v[0].found);
 	assert_true(b.r.json_broken);

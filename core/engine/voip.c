@@ -13,8 +13,7 @@
 #define MS NSEC_PER_MSEC
 
 /* Frame sizes: RFC 3551 (G.7xx), RFC 4867 (AMR, bandwidth-efficient would save 6 bits: here
- * octet-aligned, a byte of mode request and one of contents a frame). G.711's Bpl is that of
- * G.113 without concealment, and with that of G.711 Appendix I. */
+ * octet-aligned, a byte of mode request and one of contents a frame). Ie and Bpl: see voip.h. */
 static const struct voip_codec voip_codecs[] = {
     {"g711u", "G.711 µ-law", 80, 10 * MS, 2, 0, 0, 4.3, false, false, 0},
     {"g711a", "G.711 A-law", 80, 10 * MS, 2, 0, 0, 4.3, false, false, 8},
@@ -24,8 +23,8 @@ static const struct voip_codec voip_codecs[] = {
     {"g723_53", "G.723.1 ACELP 5.3 kbit/s", 20, 30 * MS, 1, 7500000, 19, 16.1, true, false, 4},
     {"g726", "G.726 32 kbit/s", 40, 10 * MS, 2, 0, 7, 4.3, true, false, 96},
     {"g729", "G.729A 8 kbit/s", 10, 10 * MS, 2, 5 * MS, 11, 19.0, false, false, 18},
-    {"amr_nb", "AMR 12.2 kbit/s", 33, 20 * MS, 1, 0, 5, 10.0, false, false, 96},
-    {"amr_wb", "AMR-WB 12.65 kbit/s", 34, 20 * MS, 1, 5 * MS, 13, 10.0, true, true, 96},
+    {"amr_nb", "AMR 12.2 kbit/s", 33, 20 * MS, 1, 0, 5, 10.0, true, false, 96},
+    {"amr_wb", "AMR-WB 12.65 kbit/s", 34, 20 * MS, 1, 5 * MS, 13, 4.3, true, true, 96},
 };
 
 static const char *const voip_aliases[][2] = {

@@ -48,6 +48,37 @@ static void r_is_the_e_models(void **state)
 	assert_true(isnan(voip_r(codec("g729"), NAN, 0)));
 }
 
+/* ITU-T G.113, tables I.1, I.4, IV.1 and IV.4; whatever is not theirs says so. */
+static void planning_values(void **state)
+{
+	static const struct {
+		const char *name;
+		double ie, bpl;
+		bool assumed;
+	} table[] = {
+	    {"g711u", 0, 4.3, false},	   {"g711a", 0, 4.3, false},
+	    {"g711u_plc", 0, 25.1, false}, {"g711a_plc", 0, 25.1, false},
+	    {"g723_63", 15, 16.1, false},  {"g723_53", 19, 16.1, true},
+	    {"g726", 7, 4.3, true},	   {"g729", 11, 19, false},
+	    {"amr_nb", 5, 10, true},	   {"amr_wb", 13, 4.3, true},
+	};
+	size_t n = 0;
+
+	(void)state;
+	while (voip_codec_at((int)n))
+		n++;
+	assert_int_equal(n, ARRAY_SIZE(table)); /* a new codec has its values here too */
+	for (size_t i = 0; i < n; i++) {
+		const struct voip_codec *c = codec(table[i].name);
+
+		near(c->ie, table[i].ie, 0);
+		near(c->bpl, table[i].bpl, 0);
+		assert_int_equal(c->assumed, table[i].assumed);
+	}
+	/* G.107.1: 2 % lost of 12.65 kbit/s, by hand: 13 + 82 · 2 / 6.3 */
+	near(voip_r(codec("amr_wb"), 0, 0.02), 129 - 13 - 82 * 2 / 6.3, 1e-9);
+}
+
 static void mos_is_of_r(void **state)
 {
 	const struct voip_codec *g711 = codec("g711u");
@@ -213,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(r_is_the_e_models),
+	    cmocka_unit_test(planning_values),
 	    cmocka_unit_test(mos_is_of_r),
 	    cmocka_unit_test(codecs_carry_their_bit_rate),
 	    cmocka_unit_test(losses_are_told_in_order_of_sending),

@@ -47,6 +47,52 @@ static int baseline(struct procedure *p, const struct engine_spec *base, struct 
 	return 0;
 }
 
+static const char *differs(const struct rfc6349 *r, bool black_hole, struct arena *arena)
+{
+	if (!r->mtu || r->mtu == r->path_mtu)
+		return NULL;
+	if (r->mtu < r->path_mtu)
+		return arena_printf(
+		    arena,
+		    "the path carries packets of %d bytes, and TCP fills %d: an end "
+		    "or a hop has told it a smaller segment",
+		    r->path_mtu, r->mtu);
+	return arena_printf(arena, "TCP fills packets of %d bytes, and the path carries %d: %s",
+			    r->mtu, r->path_mtu,
+			    black_hole ? "larger ones vanish, and nobody says why"
+				       : "what it learns of that comes by ICMP");
+}
+
+/* What arrives, not what TCP thinks of it. A path that cannot be checked is no reason to stop. */
+static int path_mtu(struct procedure *p, const struct engine_spec *base, struct rfc6349 *out,
+		    struct err *err)
+{
+	struct run_sample s = {.index = 1};
+	struct err failed = ERR_INIT;
+	struct engine_spec spec;
+
+	engine_spec_default(&spec, TEST_PATH_CHECK);
+	copy_common(base, &spec);
+	spec.script = "mtu";
+	int r = procedure_measure(p, &spec, &s, &failed);
+	if (r == -EINTR) {
+		*err = failed;
+		return r;
+	}
+	const json_t *forward =
+	    r ? NULL : json_object_get(json_object_get(s.engine.detail, "mtu"), "forward");
+	out->path_mtu = (int)json_integer_value(json_object_get(forward, "mtu"));
+	if (out->path_mtu)
+		out->path_mtu_why =
+		    differs(out, json_is_true(json_object_get(forward, "black_hole")), p->arena);
+	else
+		out->path_mtu_why =
+		    r ? arena_strdup(p->arena, failed.text) : "no packet of the check was answered";
+	engine_result_done(&s.engine);
+	procedure_tell(p, "path MTU %d, by segments %d", out->path_mtu, out->mtu);
+	return 0;
+}
+
 /* Full-size datagrams as fast as it goes: each takes as much of the bottleneck as a full segment.
  */
 static int bottleneck(struct procedure *p, const struct engine_spec *base, int family,
@@ -134,6 +180,8 @@ int rfc6349_run(struct procedure *p, const struct engine_spec *base, int family,
 
 	if (!r && out->mss > 0)
 		out->mtu = out->mss + ip_header(family) + TCP_HEADER + TIMESTAMPS;
+	if (!r)
+		r = path_mtu(p, base, out, err);
 	if (!r)
 		r = bottleneck(p, base, family, out, err);
 	out->bdp_bytes = out->bottleneck_bps / 8 * out->rtt_ns / 1e9;

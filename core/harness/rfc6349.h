@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rfc6349: TCP throughput against what the path allows (RFC 6349). First the path: its MTU, the
- * round trip of an idle path (baseline RTT), what its bottleneck carries; from them the bandwidth
- * delay product and the least window that fills the path. Then TCP with windows below and above
- * that, each with the three metrics of section 4: Transfer TimeRatio, TCP Efficiency, Buffer
- * Delay.
+ * rfc6349: TCP throughput against what the path allows (RFC 6349). First the path: its MTU
+ * (by the packets that arrive: test path_check; and what TCP makes of it: its segments), the round
+ * trip of an idle path (baseline RTT), what its bottleneck carries; from them the bandwidth delay
+ * product and the least window that fills the path. Then TCP with windows below and above that,
+ * each with the three metrics of section 4: Transfer TimeRatio, TCP Efficiency, Buffer Delay.
  *
  * Windows are set by the socket buffers of both ends; the kernel gives about that much window, not
  * exactly, and it may refuse more than its limits (net.core.rmem_max): the RTT and the rate that
@@ -32,10 +32,13 @@ struct rfc6349_row {
 	const char *error;   /* why it was not measured, or NULL */
 };
 
-struct rfc6349 {	       /* zeroed is empty; in the procedure's arena */
-	int mss;	       /* bytes of payload of a full segment */
-	int mtu;	       /* of the path, bytes: from the segments; 0: not known */
-	double rtt_ns;	       /* baseline */
+struct rfc6349 {      /* zeroed is empty; in the procedure's arena */
+	int mss;      /* bytes of payload of a full segment */
+	int mtu;      /* bytes of a full segment's packet; 0: not known */
+	int path_mtu; /* of the way forward, bytes, by packets that arrived; 0: not known */
+	const char *path_mtu_why; /* not known: why; else where it differs from mtu, and what that
+				     means; or NULL */
+	double rtt_ns;		  /* baseline */
 	double bottleneck_bps; /* TCP payload that full segments at the bottleneck's rate carry */
 	double bottleneck_pps; /* full packets a second */
 	bool bottleneck_valid; /* the machine did not spoil that trial */

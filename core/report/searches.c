@@ -336,7 +336,15 @@ void searches_rfc6349_text(const struct rfc6349 *r, struct strbuf *out)
 		    pps(a, sizeof(a), r->bottleneck_pps),
 		    metric_format(b, sizeof(b), METRIC_BPS, r->bottleneck_bps),
 		    r->bottleneck_why ? "; " : "", r->bottleneck_why ? r->bottleneck_why : "");
-	strbuf_addf(out, "  path MTU       %d bytes (segments carry %d)\n", r->mtu, r->mss);
+	if (r->path_mtu)
+		strbuf_addf(out,
+			    "  path MTU       %d bytes (TCP fills %d, segments carry %d)%s%s\n",
+			    r->path_mtu, r->mtu, r->mss, r->path_mtu_why ? "; " : "",
+			    r->path_mtu_why ? r->path_mtu_why : "");
+	else
+		strbuf_addf(out,
+			    "  path MTU       not known: %s (TCP fills %d, segments carry %d)\n",
+			    r->path_mtu_why ? r->path_mtu_why : "not looked for", r->mtu, r->mss);
 	strbuf_addf(out, "  BDP            %s: the least window that fills the path\n",
 		    units_format_size(a, sizeof(a), (int64_t)r->bdp_bytes));
 	windows_text(r, out);
@@ -347,7 +355,10 @@ json_t *searches_rfc6349_json(const struct rfc6349 *r)
 	json_t *j = json_object(), *rows = json_array();
 
 	json_object_set_new(j, "baseline_rtt_ns", nullable_number(r->rtt_ns));
-	json_object_set_new(j, "path_mtu_bytes", r->mtu ? json_integer(r->mtu) : json_null());
+	json_object_set_new(j, "path_mtu_bytes",
+			    r->path_mtu ? json_integer(r->path_mtu) : json_null());
+	json_object_set_new(j, "path_mtu_why", nullable_text(r->path_mtu_why));
+	json_object_set_new(j, "segment_mtu_bytes", r->mtu ? json_integer(r->mtu) : json_null());
 	json_object_set_new(j, "mss_bytes", r->mss ? json_integer(r->mss) : json_null());
 	json_object_set_new(j, "bottleneck_pps", nullable_number(r->bottleneck_pps));
 	json_object_set_new(j, "bottleneck_bps", nullable_number(r->bottleneck_bps));

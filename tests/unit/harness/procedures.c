@@ -24,6 +24,8 @@ struct sim {
 	int slow_from;	  /* connections from which answers are slow */
 	double capacity_pps, queue, sender_pps;
 	double rtt_s;
+	int path_mtu; /* 0: nothing answers; -1: the check fails */
+	bool black_hole;
 	uint64_t random;
 	int calls;
 };
@@ -69,10 +71,16 @@ static int network(void *arg, const struct engine_spec *spec, struct run_sample 
 	double duration_s = (double)spec->duration_ns / 1e9;
 	struct engine_result *e = &out->engine;
 
-	(void)err;
 	s->calls++;
 	out->spec = *spec;
-	if (spec->test == TEST_TCP_RR) {
+	if (spec->test == TEST_PATH_CHECK) {
+		assert_string_equal(spec->script, "mtu");
+		if (s->path_mtu < 0)
+			return err_fail(err, EIO, "no socket");
+		if (s->path_mtu)
+			e->detail = json_pack("{s:{s:{s:i,s:b}}}", "mtu", "forward", "mtu",
+					      s->path_mtu, "black_hole", s->black_hole);
+	} else if (spec->test == TEST_TCP_RR) {
 		e->latency.min = s->rtt_s * 1e9;
 		e->mss = 1448;
 	} else if (spec->test == TEST_TCP_STREAM) {
@@ -255,9 +263,12 @@ static void rfc6349(void **state)
 
 	(void)state;
 	init(&f, TEST_TCP_STREAM, network);
-	f.sim = (struct sim){.capacity_pps = 10000, .sender_pps = 200000, .rtt_s = 0.02};
+	f.sim = (struct sim){
+	    .capacity_pps = 10000, .sender_pps = 200000, .rtt_s = 0.02, .path_mtu = 1500};
 	assert_int_equal(rfc6349_run(&f.p, &f.base, AF_INET, &r, &f.err), 0);
 	assert_int_equal(r.mtu, 1500);
+	assert_int_equal(r.path_mtu, 1500);
+	assert_null(r.path_mtu_why);
 	assert_true(r.bottleneck_valid && fabs(r.bottleneck_bps / (10000 * 1448 * 8.0) - 1) < 1e-6);
 	assert_true(fabs(r.bdp_bytes - 10000 * 1448 * 0.02) < 2);
 	assert_int_equal(r.rows.n, RFC6349_WINDOWS);
@@ -271,6 +282,44 @@ static void rfc6349(void **state)
 	arena_done(&f.arena);
 }
 
+/* What arrives and what TCP fills are two things, and both are told. */
+static void two_mtus(void **state)
+{
+	static const struct {
+		int path_mtu;
+		bool black_hole;
+		const char *why;
+	} cases[] = {
+	    {1500, false, NULL},
+	    {9000, false, "has told it a smaller segment"},
+	    {1400, true, "larger ones vanish"},
+	    {1400, false, "comes by ICMP"},
+	    {0, false, "no packet of the check was answered"},
+	    {-1, false, "no socket"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct rfc6349 r = {0};
+		struct fixture f;
+
+		init(&f, TEST_TCP_STREAM, network);
+		f.sim = (struct sim){.capacity_pps = 10000,
+				     .sender_pps = 200000,
+				     .rtt_s = 0.02,
+				     .path_mtu = cases[i].path_mtu,
+				     .black_hole = cases[i].black_hole};
+		assert_int_equal(rfc6349_run(&f.p, &f.base, AF_INET, &r, &f.err), 0);
+		assert_int_equal(r.mtu, 1500);
+		assert_int_equal(r.path_mtu, cases[i].path_mtu > 0 ? cases[i].path_mtu : 0);
+		assert_int_equal(!r.path_mtu_why, !cases[i].why);
+		if (cases[i].why)
+			assert_non_null(strstr(r.path_mtu_why, cases[i].why));
+		assert_int_equal(r.rows.n, RFC6349_WINDOWS);
+		arena_done(&f.arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +329,7 @@ int main(void)
 	    cmocka_unit_test(counts_connections),
 	    cmocka_unit_test(rfc2544),
 	    cmocka_unit_test(rfc6349),
+	    cmocka_unit_test(two_mtus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,10 +32,70 @@ static json_t *json_value(const char *key, const char *text)
 				       : json_string(text);
 }
 
+/* What differs from the defaults of its test, as JSON. */
+static json_t *own_choices(const struct engine_spec *s)
+{
+	struct engine_spec usual;
+	const char *key;
+	json_t *v;
+
+	engine_spec_default(&usual, s->test);
+	json_t *all = engine_spec_json(s), *defaults = engine_spec_json(&usual);
+	json_t *own = json_object();
+	json_object_foreach(all, key, v) if (!json_equal(v, json_object_get(defaults, key)))
+	    json_object_set(own, key, v);
+	json_decref(defaults);
+	json_decref(all);
+	return own;
+}
+
+/* Another test with all that was chosen for this one. */
+static int set_test(struct engine_spec *s, const char *text, struct err *err)
+{
+	struct engine_spec other;
+	enum engine_test test;
+
+	if (engine_test_parse(text, &test, err))
+		return err_wrap(err, "test");
+	bool scripted = engine_test_traits(test).scripted;
+	if (scripted || engine_test_traits(s->test).scripted)
+		return err_input(err,
+				 "test: %s does what its script says, which no other test does: "
+				 "measure it by itself",
+				 engine_test_name(scripted ? test : s->test));
+	json_t *own = own_choices(s);
+	json_object_set_new(own, "test", json_string(engine_test_name(test)));
+	int r = engine_spec_parse(own, &other, err);
+	json_decref(own);
+	if (!r)
+		*s = other;
+	return r;
+}
+
+/* What is the protocol's and no choice for a measurement. */
+static int check_key(const char *key, struct err *err)
+{
+	static const char *const protocol[] = {"type", "version", "role", "session", "clock"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(protocol); i++)
+		if (str_eq(key, protocol[i]))
+			return err_input(err,
+					 "%s: is of the protocol between the ends; sweep a "
+					 "key of the test, such as size",
+					 key);
+	if (str_eq(key, "family"))
+		return err_input(err, "family: measure twice, with -4 and with -6");
+	return 0;
+}
+
 /* Sets `text` as the value of a key, as whatever the key takes. */
 static int set_value(struct engine_spec *s, const char *key, const char *text, int family,
 		     struct err *err)
 {
+	if (check_key(key, err))
+		return -err->code;
+	if (str_eq(key, "test"))
+		return set_test(s, text, err);
 	struct engine_traits t = engine_test_traits(s->test);
 	json_t *v = json_value(key, text);
 	int64_t frame;

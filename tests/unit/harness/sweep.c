@@ -101,6 +101,59 @@ static void words(void **state)
 	values(TEST_UDP_STREAM, "frame=64..256*2", "frame 64 128 256");
 }
 
+/* Each test with all that was chosen, as far as it takes it; nothing is left out without a word. */
+static void tests_themselves(void **state)
+{
+	struct err err = ERR_INIT;
+	struct engine_spec s;
+	struct fixture f;
+	size_t at[2] = {1, 1};
+
+	(void)state;
+	init(&f, TEST_UDP_STREAM);
+	f.base.rate_pps = 5000;
+	f.base.duration_ns = 3 * NSEC_PER_SEC;
+	assert_int_equal(
+	    sweep_add(&f.plan, &f.arena, "test=udp_stream,UDP_MAERTS,udp_latency", &f.base, &err),
+	    0);
+	assert_int_equal(sweep_add(&f.plan, &f.arena, "size=100,200", &f.base, &err), 0);
+	assert_int_equal(sweep_spec(&f.plan, &f.base, at, &s, &err), 0);
+	assert_int_equal(s.test, TEST_UDP_MAERTS);
+	assert_int_equal(s.size, 200);
+	assert_int_equal(s.rate_pps, 5000);
+	assert_int_equal(s.duration_ns, 3 * NSEC_PER_SEC);
+	at[0] = 2;
+	at[1] = 0;
+	assert_int_equal(sweep_spec(&f.plan, &f.base, at, &s, &err), 0);
+	assert_int_equal(s.test, TEST_UDP_LATENCY);
+	assert_int_equal(s.size, 100);
+	arena_done(&f.arena);
+	values(TEST_TCP_STREAM, "test=tcp_stream,throughput", "test tcp_stream throughput");
+	values(TEST_TCP_STREAM, "test=tcp_stream,pairs",
+	       "error: test: pairs does what its script says, which no other test does: measure it "
+	       "by itself");
+	values(TEST_TCP_STREAM, "test=tcp_strea",
+	       "error: test: unknown test 'tcp_strea'; did you mean 'tcp_stream'?");
+	values(TEST_TCP_STREAM, "family=ipv4,ipv6",
+	       "error: family: measure twice, with -4 and with -6");
+}
+
+/* Whatever key a specification has: it is swept or it is said why not. */
+static void no_key_is_ignored(void **state)
+{
+	static const char *const others[] = {"type", "version", "role", "session", "clock"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		autofree char *text = mem_printf("%s=a,b", others[i]);
+		autofree char *wanted =
+		    mem_printf("error: %s: is of the protocol between the ends; "
+			       "sweep a key of the test, such as size",
+			       others[i]);
+		values(TEST_TCP_STREAM, text, wanted);
+	}
+}
+
 static void bad_words(void **state)
 {
 	(void)state;
@@ -312,6 +365,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(words),
+	    cmocka_unit_test(tests_themselves),
+	    cmocka_unit_test(no_key_is_ignored),
 	    cmocka_unit_test(bad_words),
 	    cmocka_unit_test(nested),
 	    cmocka_unit_test(checked_first),

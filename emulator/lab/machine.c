@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -33,9 +31,7 @@
 
 #define COST_SLICE_NS (600 * NSEC_PER_USEC)
 #define COST_SLICES   10
-#define FRAME_BYTES   1514 /* IP MTU 1500 */
-#define FRAME_L1      1538 /* with preamble, FCS and gap */
-#define BATCH	      16
+#define FRAME_L1      (SCRATCH_FRAME + 24) /* with preamble, FCS and gap */
 
 /*
  * exact: every frame is handled on its own at each hop. A hop more costs about half of what is
@@ -70,29 +66,10 @@ static int64_t measure_slip(void)
 
 enum { NEAR = 101, FAR = 102 }; /* ifindexes of the pair */
 
-/* Sends for a while what nobody receives: nanoseconds a frame, 0 when none could be sent. */
-static double time_frames(int fd, struct mmsghdr batch[static BATCH])
+/* Of one frame, made, sent and dropped. The best of a few slices is the one that nobody disturbed.
+ */
+static int time_frames(double *cost_ns, struct err *err)
 {
-	int64_t start = clock_now_ns(), now = start, frames = 0;
-
-	while (now - start < COST_SLICE_NS) {
-		int n = sendmmsg(fd, batch, BATCH, 0);
-
-		if (n < 0 && errno != EINTR && errno != ENOBUFS)
-			return 0;
-		frames += n > 0 ? n : 0;
-		now = clock_now_ns();
-	}
-	return frames ? (double)(now - start) / (double)frames : 0;
-}
-
-/* The best of a few slices is the one that nobody disturbed. */
-static int send_frames(double *cost_ns, struct err *err)
-{
-	static char frame[FRAME_BYTES];
-	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = NEAR};
-	struct iovec iov = {.iov_base = frame, .iov_len = sizeof(frame)};
-	struct mmsghdr batch[BATCH];
 	autofd int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	double best = HUGE_VAL;
 
@@ -102,18 +79,11 @@ static int send_frames(double *cost_ns, struct err *err)
 	}
 	if (fd < 0)
 		return err_sys(err, errno, "cannot make a packet socket");
-	frame[12] = (char)(ETH_P_802_EX1 >> 8);
-	frame[13] = (char)(ETH_P_802_EX1 & 0xff);
-	for (int i = 0; i < BATCH; i++)
-		batch[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &to,
-							.msg_namelen = sizeof(to),
-							.msg_iov = &iov,
-							.msg_iovlen = 1}};
 	for (int i = 0; i < COST_SLICES; i++) {
-		double slice = time_frames(fd, batch);
+		int64_t start = clock_now_ns(), n = scratch_flood(fd, NEAR, COST_SLICE_NS);
 
-		if (slice > 0 && slice < best)
-			best = slice;
+		if (n > 0)
+			best = fmin(best, (double)(clock_now_ns() - start) / (double)n);
 	}
 	if (best == HUGE_VAL)
 		return err_fail(err, EIO, "no frame could be sent");
@@ -139,7 +109,7 @@ static int measure_pair(void *arg, json_t **out, struct err *err)
 
 	(void)arg;
 	if (!rc)
-		rc = send_frames(&cost, err);
+		rc = time_frames(&cost, err);
 	if (!rc)
 		rc = probe_open(&p, err);
 	if (rc)

@@ -6,8 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,11 +21,9 @@
 #include "emulator/lab/relays.h"
 #include "emulator/lab/scratch.h"
 
-#define SOCKET	    "/run/relay"
-#define MEASURE_NS  (150 * NSEC_PER_MSEC)
-#define DELAY_NS    NSEC_PER_MSEC
-#define FRAME_BYTES 1514
-#define BATCH	    16
+#define SOCKET	   "/run/relay"
+#define MEASURE_NS (150 * NSEC_PER_MSEC)
+#define DELAY_NS   NSEC_PER_MSEC
 
 enum { SENDER = 101, IN, OUT, RECEIVER }; /* ifindexes of two pairs */
 
@@ -71,29 +67,15 @@ static int out_packets(int64_t *n, struct err *err)
 	return rc;
 }
 
-/* Sends as fast as it goes: more than is carried. */
+/* More than is carried. */
 static int send_frames(struct err *err)
 {
-	static char frame[FRAME_BYTES];
-	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = SENDER};
-	struct iovec iov = {.iov_base = frame, .iov_len = sizeof(frame)};
-	struct mmsghdr batch[BATCH];
 	autofd int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	int64_t end = clock_now_ns() + MEASURE_NS;
 
 	if (fd < 0)
 		return err_sys(err, errno, "cannot make a packet socket");
-	frame[12] = (char)(ETH_P_802_EX1 >> 8);
-	frame[13] = (char)(ETH_P_802_EX1 & 0xff);
-	for (int i = 0; i < BATCH; i++)
-		batch[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &to,
-							.msg_namelen = sizeof(to),
-							.msg_iov = &iov,
-							.msg_iovlen = 1}};
-	while (clock_now_ns() < end)
-		if (sendmmsg(fd, batch, BATCH, 0) < 0 && errno != EINTR && errno != ENOBUFS)
-			return err_sys(err, errno, "cannot send");
-	return 0;
+	int64_t n = scratch_flood(fd, SENDER, MEASURE_NS);
+	return n < 0 ? err_sys(err, (int)-n, "cannot send") : 0;
 }
 
 static int measure(json_t **out, struct err *err)

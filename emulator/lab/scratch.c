@@ -8,14 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/mem.h"
 #include "emulator/kernel/nl.h"
 #include "emulator/lab/msg.h"
@@ -114,4 +118,29 @@ int scratch_veths(const struct link_spec *ends, size_t n, struct err *err)
 		rc = nl_send(rt, &batch, err);
 	nl_batch_done(&batch);
 	return rc;
+}
+
+int64_t scratch_flood(int fd, int ifindex, int64_t span_ns)
+{
+	static char frame[SCRATCH_FRAME];
+	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
+	struct iovec iov = {.iov_base = frame, .iov_len = sizeof(frame)};
+	struct mmsghdr batch[16];
+	int64_t end = clock_now_ns() + span_ns, frames = 0;
+
+	frame[12] = (char)(ETH_P_802_EX1 >> 8);
+	frame[13] = (char)(ETH_P_802_EX1 & 0xff);
+	for (size_t i = 0; i < ARRAY_SIZE(batch); i++)
+		batch[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &to,
+							.msg_namelen = sizeof(to),
+							.msg_iov = &iov,
+							.msg_iovlen = 1}};
+	while (clock_now_ns() < end) {
+		int n = sendmmsg(fd, batch, ARRAY_SIZE(batch), 0);
+
+		if (n < 0 && errno != EINTR && errno != ENOBUFS)
+			return -errno;
+		frames += n > 0 ? n : 0;
+	}
+	return frames;
 }

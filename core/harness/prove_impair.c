@@ -131,9 +131,7 @@ static void begin_probe(struct probe *b, struct prover *p, const struct way *way
 	way_stream(way, &b->spec.stream[0]);
 	b->spec.stream[0].n_sizes = 1;
 	b->spec.stream[0].at_once = 1;
-	b->spec.stream[0].sizes[0] = FRAME_BYTES;
-	if (way->impair->black_hole && way->impair->black_hole < FRAME_BYTES)
-		b->spec.stream[0].sizes[0] = (int)way->impair->black_hole;
+	b->spec.stream[0].sizes[0] = way_fits(way, FRAME_BYTES);
 	b->try = (struct prove_try){.way = way,
 				    .first = p->out->list.n,
 				    .prepare = impair_restart,

@@ -107,7 +107,7 @@ int prove_flap(struct prover *p, const struct way *way, struct err *err)
 	begin(&t, p, way);
 	least = fmin((double)i->flap_up_ns, (double)i->flap_down_ns) / FRAMES_A_TURN;
 	s = &t.spec.stream[0];
-	s->sizes[0] = 100;
+	s->sizes[0] = way_fits(way, 100);
 	s->at_once = 1;
 	s->gap_ns = impair_gap(way, s->sizes[0], fmax(GAP_NS, least));
 	s->count = (int64_t)(turn * TURNS / s->gap_ns);

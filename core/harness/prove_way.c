@@ -51,6 +51,15 @@ void way_of(const struct wire *w, int link, bool ba, struct way *out)
 	}
 }
 
+int way_fits(const struct way *way, int ip_bytes)
+{
+	int64_t most = way->mtu;
+
+	if (way->impair->black_hole && way->impair->black_hole < most)
+		most = way->impair->black_hole;
+	return most < ip_bytes ? (int)most : ip_bytes;
+}
+
 const char *way_direction(const struct way *way, struct arena *arena)
 {
 	const struct wire *w = way->w;

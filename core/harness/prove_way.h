@@ -27,6 +27,9 @@ void way_of(const struct wire *w, int link, bool ba, struct way *out);
 /* "tx", "rx" of a host's or a VM's card, "a→b" of others; in `a`. */
 const char *way_direction(const struct way *way, struct arena *a);
 
+/* Bytes of an IP packet that passes: so many, or what the MTU and a black hole leave of it. */
+int way_fits(const struct way *way, int ip_bytes);
+
 /* The ends of a stream, from one end of the link to the other. */
 void way_stream(const struct way *way, struct frames_stream *out);
 /* Looks at frames as they leave the shaper, before an impairment has them; without an impairment

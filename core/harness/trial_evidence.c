@@ -31,6 +31,8 @@ struct trial_evidence {
 	struct fidelity_snapshot before;
 	struct starved *starved;
 	double frozen_s;
+	struct truth_traffic traffic; /* what its headers are */
+	int fragments;		      /* packets that each of its own is on the way */
 };
 
 static bool is_ping(const struct trial_evidence *t)
@@ -59,6 +61,19 @@ static pid_t supervisor(const struct lab *lab)
 	    json_object_get(json_object_get(lab_state(lab), "supervisor"), "pid"));
 }
 
+/* Datagrams and segments that are longer than the way has room for come in pieces. */
+static void look_at_packets(struct trial_evidence *t)
+{
+	const struct engine_spec *s = &t->at.ask->spec;
+
+	t->traffic =
+	    (struct truth_traffic){.protocol = t->traits.datagram ? IPPROTO_UDP : IPPROTO_TCP,
+				   .family = t->at.trial->family,
+				   .timestamps = true};
+	int64_t payload = t->traits.datagram ? s->size : truth_segment(&t->traffic, t->path.mtu);
+	t->fragments = truth_fragments(&t->traffic, payload, t->path.mtu);
+}
+
 int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidence **out,
 			struct err *err)
 {
@@ -81,6 +96,8 @@ int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidenc
 		r = path_find(w, at->trial->from, at->trial->to, at->trial->family, &t->path, err);
 	if (!r)
 		r = path_reverse(w, &t->path, &t->back, err);
+	if (!r)
+		look_at_packets(t);
 	if (!r && !is_ping(t))
 		r = watch_flow_open(&flow, &t->flow, err);
 	if (!r)
@@ -156,16 +173,12 @@ static void predict(const struct trial_evidence *t, struct evidence *out)
 
 /* ---- the counters ---- */
 
-static int headers(const struct trial_evidence *t)
-{
-	int ip = t->at.trial->family == AF_INET6 ? 40 : 20;
-
-	return ip + (t->traits.datagram ? 8 : 32); /* TCP with time stamps */
-}
-
+/* Each piece has an IP header, the first one the other's too. */
 static double payload(const struct trial_evidence *t, int64_t bytes, int64_t packets)
 {
-	return (double)(bytes - packets * headers(t));
+	int each = truth_ip_header(&t->traffic), once = truth_headers(&t->traffic) - each;
+
+	return (double)(bytes - packets * each) - (double)packets * once / t->fragments;
 }
 
 static double payload_rate(const struct trial_evidence *t, const struct watch_flow_part *p)
@@ -187,6 +200,7 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 	struct watch_flow_end sent, arrived;
 	double size = (double)t->at.ask->spec.size;
 
+	out->fragments = t->traits.datagram ? t->fragments : 1;
 	if (!t->flow)
 		return;
 	watch_flow_found(t->flow, &sent, &arrived);
@@ -205,10 +219,7 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 	if (arrived.packets)
 		out->payload_bytes =
 		    payload(t, arrived.bytes, arrived.packets) / (double)arrived.packets;
-	/* Datagrams that are longer than the way has room for come in pieces. */
-	if (t->traits.datagram && size > t->path.mtu - headers(t))
-		out->fragments = ceil((size + 8) / (((t->path.mtu - 20) / 8) * 8));
-	else if (t->traits.datagram && size <= 0 && out->payload_bytes > 0.9 * t->path.mtu)
+	if (t->traits.datagram && size <= 0 && out->payload_bytes > 0.9 * t->path.mtu)
 		out->fragments = 23; /* of tools' own 32 KiB; the exact number matters to nobody */
 }
 

@@ -23,6 +23,9 @@ enum {
 	TCP_HEADER = 20,
 	TCP_TIMESTAMPS = 12,
 	UDP_HEADER = 8,
+	IPV6_FRAGMENT = 8,
+	MSS_LEAST =
+	    48, /* tcp_min_snd_mss, ip-sysctl: TCP sends no smaller segments, with options */
 };
 
 bool truth_scaled(const struct truth_predicted *p)
@@ -45,6 +48,30 @@ int truth_headers(const struct truth_traffic *t)
 	if (t->protocol == IPPROTO_UDP)
 		return truth_ip_header(t) + UDP_HEADER;
 	return truth_ip_header(t) + TCP_HEADER + (t->timestamps ? TCP_TIMESTAMPS : 0);
+}
+
+int64_t truth_segment(const struct truth_traffic *t, int mtu)
+{
+	int options = t->timestamps ? TCP_TIMESTAMPS : 0, fits = mtu - truth_headers(t);
+
+	return fits > MSS_LEAST - options ? fits : MSS_LEAST - options;
+}
+
+int64_t truth_fragment(const struct truth_traffic *t, int mtu)
+{
+	int headers = truth_ip_header(t) + (t->family == AF_INET6 ? IPV6_FRAGMENT : 0);
+
+	return (mtu - headers) & ~7;
+}
+
+int truth_fragments(const struct truth_traffic *t, int64_t payload, int mtu)
+{
+	int64_t bytes = payload + truth_headers(t) - truth_ip_header(t);
+	int64_t most = truth_fragment(t, mtu);
+
+	if (bytes + truth_ip_header(t) <= mtu || most <= 0)
+		return 1;
+	return (int)((bytes + most - 1) / most);
 }
 
 int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes)

@@ -73,6 +73,14 @@ void truth_limit_text(const struct truth_predicted *p, struct strbuf *out);
 int truth_ip_header(const struct truth_traffic *t);
 int truth_headers(const struct truth_traffic *t);
 
+/* Payload of a full TCP segment where the way has that MTU: what it has no room for Linux sends in
+ * fragments (tcp_mtu_to_mss() in net/ipv4/tcp_output.c). */
+int64_t truth_segment(const struct truth_traffic *t, int mtu);
+/* Bytes behind the IP header in a full fragment (RFC 791, RFC 8200: multiples of 8), and how many
+ * packets a packet of that payload is. */
+int64_t truth_fragment(const struct truth_traffic *t, int mtu);
+int truth_fragments(const struct truth_traffic *t, int64_t payload, int mtu);
+
 /* What a shaper of that basis charges for an IP packet of ip_bytes with encap_bytes around it. */
 int64_t truth_charged(enum rate_basis basis, int64_t ip_bytes, int encap_bytes);
 

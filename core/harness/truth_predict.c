@@ -64,7 +64,7 @@ static void add_packet(const struct flow *f, enum rate_basis basis, int encap, s
 	const struct truth_traffic *t = f->t;
 	int64_t ip_bytes = f->out->payload_bytes + truth_headers(t);
 	int headers = truth_ip_header(t) + (t->family == AF_INET6 ? IPV6_FRAGMENT : 0);
-	int64_t left = ip_bytes - truth_ip_header(t), most = (f->out->mtu - headers) & ~7;
+	int64_t left = ip_bytes - truth_ip_header(t), most = truth_fragment(t, f->out->mtu);
 
 	if (ip_bytes <= f->out->mtu || most <= 0) {
 		load->data += (double)truth_charged(basis, ip_bytes, encap);
@@ -490,7 +490,7 @@ void truth_predict(const struct wire *w, const struct path *forward, const struc
 	out->scale_den = w->scale_den;
 	out->mtu = forward->mtu;
 	out->payload_bytes =
-	    t->protocol == IPPROTO_UDP ? t->payload : forward->mtu - truth_headers(t);
+	    t->protocol == IPPROTO_UDP ? t->payload : truth_segment(t, forward->mtu);
 	start_at_offer(&f);
 	VEC_FOREACH (hop, &forward->hops) {
 		if (hop->shaper >= 0)

@@ -50,7 +50,7 @@ struct tool_read {
 	const char *unit;    /* of the value, see figure.h; NULL: the capture says it */
 	double factor;	     /* besides the unit, such as 2 for a half round trip; default 1 */
 	enum tool_side side;
-	bool headline; /* what a person takes the tool's answer to be; one for each figure */
+	bool headline; /* what a person takes the tool's answer to be; the first that is found */
 	double absent; /* the value where nothing is found; NAN: then there is none */
 	bool series;   /* the values are one a time interval, not one figure */
 };

@@ -310,13 +310,35 @@ static void test_scale(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, bed_up, bed_down)
 
+/* Linux sends no segments below 48 bytes, options included: they leave in two packets. */
+static void test_least_mtu(void **state)
+{
+	struct bed *b = *state;
+	struct truth_predicted p;
+
+	set_rate(b, 20 * MBIT);
+	shape(b, 0)->rate.basis = BASIS_L1;
+	b->forward.mtu = b->back.mtu = 68;
+	predict(b, &tcp, &p);
+	assert_int_equal(p.payload_bytes, 36);
+	assert_int_equal(p.charged_bytes, (68 + 38) + 84);
+	assert_float_equal(p.high_bps, 20e6 * 36 / 190, 1);
+	b->forward.mtu = 88; /* the least that fits one */
+	predict(b, &tcp, &p);
+	assert_int_equal(p.payload_bytes, 36);
+	assert_int_equal(p.charged_bytes, 88 + 38);
+	b->forward.mtu = 89;
+	predict(b, &tcp, &p);
+	assert_int_equal(p.payload_bytes, 37);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(test_packets_cap),   TEST(test_sum),	    TEST(test_queues_and_flows),
 	    TEST(test_credit),	      TEST(test_udp_loss),  TEST(test_trace),
 	    TEST(test_tcp_answers),   TEST(test_tcp_delay), TEST(test_scale),
-	    TEST(test_opposite_rate),
+	    TEST(test_opposite_rate), TEST(test_least_mtu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

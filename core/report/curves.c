@@ -186,18 +186,26 @@ static bool has_metric(const struct sweep *s, size_t index)
 
 enum { TEXT_METRICS = 4 }; /* more columns than a terminal has room for */
 
-/* The default metric first, then the others in the order of the table. */
+static void pick(const struct sweep *s, size_t index, size_t *out, size_t *n, size_t most)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (out[i] == index)
+			return;
+	if (*n < most && has_metric(s, index))
+		out[(*n)++] = index;
+}
+
+/* The default metrics first, of each test that is there, then the others in the order of the table.
+ */
 static size_t pick_metrics(const struct sweep *s, size_t *out, size_t most)
 {
 	size_t n = 0, first;
 
-	if (!s->points.n || !most)
-		return 0;
-	if (repeat_metric(s->points.v[0].r.spec.test, &first) && has_metric(s, first))
-		out[n++] = first;
-	for (size_t i = 0; metric_at(i) && n < most; i++)
-		if ((!n || i != out[0]) && has_metric(s, i))
-			out[n++] = i;
+	VEC_FOREACH (p, &s->points)
+		if (repeat_metric(p->r.spec.test, &first))
+			pick(s, first, out, &n, most);
+	for (size_t i = 0; metric_at(i); i++)
+		pick(s, i, out, &n, most);
 	return n;
 }
 

@@ -24,35 +24,6 @@ struct profile_options {
 
 /* ---- reading ---- */
 
-/* All profiles of a shipped provider. profiles_done() is needed after 0 only. */
-static int read_provider(const char *provider, struct profiles *out, struct err *err)
-{
-	autofree char *path = NULL, *text = NULL;
-	struct topology_file file = {0};
-	struct problems p;
-	int ret = data_find(DATA_PROFILES, provider, &path, err);
-
-	if (!ret)
-		ret = file_read(path, &text, &file.len, err);
-	if (ret)
-		return ret;
-	autofree char *name = mem_printf("profiles/%s.yaml", provider);
-
-	file.name = name;
-	file.text = text;
-	problems_init(&p);
-	profiles_read(&file, out, &p);
-	if (problems_count(&p)) {
-		autostr struct strbuf all = {0};
-
-		problems_print(&p, &all);
-		ret = err_input(err, "%s has problems:\n%s", path, strbuf_text(&all));
-		profiles_done(out);
-	}
-	problems_done(&p);
-	return ret;
-}
-
 static int unknown_provider(const char *provider, const struct share_names *all, struct err *err)
 {
 	const char *near = str_suggest(provider, all->list.v, all->list.n);
@@ -79,6 +50,39 @@ static bool is_in(const struct share_names *all, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* All profiles of one of `names`. profiles_done() is needed after 0 only. */
+static int read_provider(const char *provider, const struct share_names *names,
+			 struct profiles *out, struct err *err)
+{
+	autofree char *path = NULL, *text = NULL;
+	struct topology_file file = {0};
+	struct problems p;
+	int ret;
+
+	if (!is_in(names, provider))
+		return unknown_provider(provider, names, err);
+	ret = data_find(DATA_PROFILES, provider, &path, err);
+	if (!ret)
+		ret = file_read(path, &text, &file.len, err);
+	if (ret)
+		return ret;
+	autofree char *name = mem_printf("profiles/%s.yaml", provider);
+
+	file.name = name;
+	file.text = text;
+	problems_init(&p);
+	profiles_read(&file, out, &p);
+	if (problems_count(&p)) {
+		autostr struct strbuf all = {0};
+
+		problems_print(&p, &all);
+		ret = err_input(err, "%s has problems:\n%s", path, strbuf_text(&all));
+		profiles_done(out);
+	}
+	problems_done(&p);
+	return ret;
 }
 
 /* ---- figures ---- */
@@ -201,11 +205,8 @@ static int list_provider(const char *provider, const struct share_names *names, 
 			 struct err *err)
 {
 	struct profiles all;
-	int ret;
+	int ret = read_provider(provider, names, &all, err);
 
-	if (!is_in(names, provider))
-		return unknown_provider(provider, names, err);
-	ret = read_provider(provider, &all, err);
 	if (ret)
 		return ret;
 	if (json) {
@@ -235,7 +236,7 @@ static int list_providers(const struct share_names *names, bool json, struct err
 	for (size_t i = 0; !ret && i < names->list.n; i++) {
 		struct profiles all;
 
-		ret = read_provider(names->list.v[i], &all, err);
+		ret = read_provider(names->list.v[i], names, &all, err);
 		if (ret)
 			break;
 		columns_add(&c, names->list.v[i]);
@@ -357,11 +358,8 @@ static int show(const char *name, const struct share_names *names, bool json, st
 	autofree char *provider = mem_printf("%.*s", (int)strcspn(name, "/"), name);
 	const struct profile *found = NULL;
 	struct profiles all;
-	int ret;
+	int ret = read_provider(provider, names, &all, err);
 
-	if (!is_in(names, provider))
-		return unknown_provider(provider, names, err);
-	ret = read_provider(provider, &all, err);
 	if (ret)
 		return ret;
 	VEC_FOREACH (p, &all.list) {

@@ -172,6 +172,27 @@ int file_write(const char *path, const char *text, size_t len, struct err *err)
 	return rc ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
 }
 
+int file_check_write(const char *path, struct err *err)
+{
+	autofree char *real = realpath(path, NULL), *tmp = NULL;
+	const char *target = real ? real : path;
+	struct stat st;
+	int fd;
+
+	if (stat(target, &st))
+		st.st_mode = S_IFREG;
+	if (S_ISDIR(st.st_mode))
+		return err_sys(err, EISDIR, "cannot write '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return access(target, W_OK) ? err_sys(err, errno, "cannot write '%s'", path) : 0;
+	fd = open_beside(target, &tmp);
+	if (fd < 0)
+		return err_sys(err, -fd, "cannot write '%s'", path);
+	close(fd);
+	unlink(tmp);
+	return 0;
+}
+
 static int make_one(const char *path)
 {
 	struct stat st;

@@ -16,6 +16,10 @@ int file_read_fd(int fd, const char *name, char **text, size_t *len, struct err 
 /* Writes a file by a temporary name, fsync and rename: whole or not at all. */
 int file_write(const char *path, const char *text, size_t len, struct err *err);
 
+/* Whether file_write() will get as far as writing: asked before hours of work whose result it is.
+ */
+int file_check_write(const char *path, struct err *err);
+
 /* All of it to a descriptor, whatever that is: pipe, socket, file. 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 

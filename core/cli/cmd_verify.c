@@ -36,6 +36,7 @@ struct verifier {
 	VEC(struct verify_tool) tools;
 	VEC(struct adapter *) adapters;
 	VEC(struct trial *) trials;
+	struct baseline *baseline; /* NULL: none */
 	struct progress bar;
 };
 
@@ -230,10 +231,26 @@ static int print(const struct verifier *v, const struct matrix *m, struct err *e
 	} else {
 		matrix_text(m, &out);
 	}
-	if (v->o->output)
-		return file_write(v->o->output, strbuf_text(&out), out.len, err);
-	print_text(&out);
-	return 0;
+	int r = v->o->output ? file_write(v->o->output, strbuf_text(&out), out.len, err) : 0;
+	if (r || !v->o->output) /* what was found is not lost */
+		print_text(&out);
+	return r;
+}
+
+/* Writes what is to be kept: each, also where another cannot be written. The first error. */
+static int keep_files(const struct verifier *v, const struct matrix *m, struct err *err)
+{
+	size_t n = m->spec->n_tools * m->spec->n_trials;
+	int r = v->o->keep ? matrix_keep(m, v->o->keep, err) : 0, second = 0;
+	struct err more = ERR_INIT;
+
+	if (v->o->update && m->interrupted)
+		second = err_fail(&more, EINTR, "interrupted: %s is as it was", v->o->baseline);
+	else if (v->o->update)
+		second = baseline_write(v->o->baseline, m->results, n, &more);
+	if (second && !r)
+		*err = more;
+	return r ? r : second;
 }
 
 static int finish(struct verifier *v, const struct verify_spec *spec,
@@ -244,27 +261,33 @@ static int finish(struct verifier *v, const struct verify_spec *spec,
 			   .results = results,
 			   .color = !v->o->output && text_color(STDOUT_FILENO),
 			   .interrupted = interrupted,
+			   .baseline = v->baseline,
 			   .took_s = (double)(clock_now_ns() - begin) / 1e9};
-	struct baseline *b = NULL;
+	struct err more = ERR_INIT;
 	struct verify_counts c;
-	size_t n = spec->n_tools * spec->n_trials;
-	int r = v->o->baseline && !v->o->update ? baseline_read(v->o->baseline, &b, err) : 0;
+	int r = print(v, &m, err), second = keep_files(v, &m, &more);
 
-	m.baseline = b;
-	if (!r)
-		r = print(v, &m, err);
-	if (!r && v->o->keep)
-		r = matrix_keep(&m, v->o->keep, err);
-	if (!r && v->o->update && interrupted)
-		r = err_fail(err, EINTR, "interrupted: %s is as it was", v->o->baseline);
-	else if (!r && v->o->update)
-		r = baseline_write(v->o->baseline, results, n, err);
-	verify_count(results, n, b, &c);
-	if (!r)
-		r = v->o->update ? EXIT_PASS : verify_exit_status(&c);
-	if (r == EXIT_PASS && interrupted)
-		r = EXIT_INCONCLUSIVE;
-	baseline_free(b);
+	if (second && !r)
+		*err = more;
+	if (r || second)
+		return r ? r : second;
+	verify_count(results, spec->n_tools * spec->n_trials, m.baseline, &c);
+	r = v->o->update ? EXIT_PASS : verify_exit_status(&c);
+	return r == EXIT_PASS && interrupted ? EXIT_INCONCLUSIVE : r;
+}
+
+/* What would spoil the end is found before the first lab. */
+static int check_files(struct verifier *v, struct err *err)
+{
+	const struct verify_options *o = v->o;
+	int r = o->keep ? file_mkdirs(o->keep, err) : 0;
+
+	if (!r && o->output)
+		r = file_check_write(o->output, err);
+	if (!r && o->update)
+		r = file_check_write(o->baseline, err);
+	else if (!r && o->baseline)
+		r = baseline_read(o->baseline, &v->baseline, err);
 	return r;
 }
 
@@ -283,7 +306,7 @@ static int run_all(struct verifier *v, struct err *err)
 	autofree struct trial_result *results = mem_zalloc((n + 1) * sizeof(*results));
 
 	progress_init(&v->bar);
-	int r = v->o->keep ? file_mkdirs(v->o->keep, err) : 0;
+	int r = check_files(v, err);
 	if (!r)
 		r = verify_run(&spec, results, err);
 	progress_done(&v->bar);
@@ -296,6 +319,7 @@ static int run_all(struct verifier *v, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		if (results[i].tool)
 			trial_result_done(&results[i]);
+	baseline_free(v->baseline);
 	return r;
 }
 

@@ -28,6 +28,47 @@ static char *line_of(const struct trial_result *r, const struct answer *a)
 	return line;
 }
 
+/* Tool, trial, what about, and a kind that there is: another line would accept nothing, unsaid. */
+static int check_line(const char *line, struct err *err)
+{
+	const char *at = line;
+	enum fault_kind kind;
+
+	for (int i = 0; i < 3; i++) {
+		size_t len = strcspn(at, "\t");
+
+		if (!len || !at[len])
+			return err_input(err,
+					 "'%.100s' is no line of a baseline: tool, trial, what "
+					 "about and kind, with tabs between them",
+					 line);
+		at += len + 1;
+	}
+	return fault_parse(at, &kind, err);
+}
+
+static int read_lines(struct baseline *b, const char *text, struct err *err)
+{
+	int number = 0;
+
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n"), used = strcspn(line, "#\n");
+
+		number++;
+		while (used && strchr(" \t\r", line[used - 1]))
+			used--;
+		if (used) {
+			const char *kept = arena_printf(&b->arena, "%.*s", (int)used, line);
+
+			*VEC_ADD(&b->arena, &b->lines) = kept;
+			if (check_line(kept, err))
+				return err_wrap(err, "line %d", number);
+		}
+		line += n + (line[n] == '\n');
+	}
+	return 0;
+}
+
 int baseline_read(const char *path, struct baseline **out, struct err *err)
 {
 	struct baseline *b = mem_zalloc(sizeof(*b));
@@ -43,17 +84,10 @@ int baseline_read(const char *path, struct baseline **out, struct err *err)
 	}
 	if (r)
 		return r;
-	for (char *line = text; *line;) {
-		size_t n = strcspn(line, "\n"), used = strcspn(line, "#\n");
-
-		while (used && (line[used - 1] == ' ' || line[used - 1] == '\t'))
-			used--;
-		if (used)
-			*VEC_ADD(&b->arena, &b->lines) =
-			    arena_printf(&b->arena, "%.*s", (int)used, line);
-		line += n + (line[n] == '\n');
-	}
-	return 0;
+	if (str_bad_byte(text, len) < len)
+		return err_input(err, "%s: is no text", path);
+	r = read_lines(b, text, err);
+	return r ? err_wrap(err, "%s", path) : 0;
 }
 
 int baseline_write(const char *path, const struct trial_result *results, size_t n, struct err *err)

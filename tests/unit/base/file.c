@@ -134,6 +134,20 @@ static void a_failed_write_leaves_the_old_file(void **state)
 	assert_int_equal(entries(), 1);
 }
 
+static void whether_it_can_be_written_is_asked_before(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(file_check_write("new", &err), 0);
+	assert_int_equal(file_check_write("/dev/null", &err), 0);
+	assert_int_equal(file_check_write("no/where", &err), -ENOENT);
+	assert_int_equal(mkdir("d", 0777), 0);
+	assert_int_equal(file_check_write("d", &err), -EISDIR);
+	assert_int_equal(rmdir("d"), 0);
+	assert_int_equal(entries(), 1); /* and nothing is made by asking */
+}
+
 static void a_symlink_stays_one_and_a_device_is_written_into(void **state)
 {
 	struct err err;
@@ -198,6 +212,7 @@ int main(void)
 	    cmocka_unit_test(large_files),
 	    cmocka_unit_test(what_is_not_there_says_so),
 	    cmocka_unit_test(a_failed_write_leaves_the_old_file),
+	    cmocka_unit_test(whether_it_can_be_written_is_asked_before),
 	    cmocka_unit_test(a_symlink_stays_one_and_a_device_is_written_into),
 	    cmocka_unit_test(standard_input_is_a_dash),
 	    cmocka_unit_test(directories_with_their_parents),

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,41 @@ static void test_baseline_by_hand(void **state)
 	results_done(r);
 }
 
+/* A line that could never accept anything is a mistake, not silence. */
+static void test_baseline_broken(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len; /* 0: as long as it is */
+		const char *wanted;
+	} cases[] = {
+	    {"garbage\n", 0, ": line 1: 'garbage' is no line of a baseline"},
+	    {"# known\nmytool\tclean\tloss\n", 0, ": line 2: 'mytool"},
+	    {"mytool\tclean\tloss\thidden-los\n", 0, "did you mean 'hidden-loss'?"},
+	    {"mytool\tclean\tloss\thidden-loss\tmore\n", 0, ": line 1: "},
+	    {"mytool\t\tloss\thidden-loss\n", 0, "is no line of a baseline"},
+	    {"mytool clean loss hidden-loss\n", 0, "with tabs between them"},
+	    {"mytool\tclean\tloss\thidden-loss\n\0\n", 33, "is no text"},
+	    {"mytool\tclean\tlo\xff\thidden-loss\n", 0, "is no text"},
+	};
+	autofree char *path = temporary();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t len = cases[i].len ? cases[i].len : strlen(cases[i].text);
+		struct err err = ERR_INIT;
+		struct baseline *b;
+
+		assert_int_equal(file_write(path, cases[i].text, len, &err), 0);
+		assert_int_equal(baseline_read(path, &b, &err), -EINVAL);
+		baseline_free(b);
+		assert_int_equal(err.kind, ERR_INPUT);
+		if (!strstr(err.text, cases[i].wanted))
+			fail_msg("%zu: %s", i, err.text);
+	}
+	unlink(path);
+}
+
 static void test_counts(void **state)
 {
 	struct trial_result r[3];
@@ -162,9 +198,8 @@ static void test_statuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_baseline),
-	    cmocka_unit_test(test_baseline_by_hand),
-	    cmocka_unit_test(test_counts),
+	    cmocka_unit_test(test_baseline),	    cmocka_unit_test(test_baseline_by_hand),
+	    cmocka_unit_test(test_baseline_broken), cmocka_unit_test(test_counts),
 	    cmocka_unit_test(test_statuses),
 	};
 

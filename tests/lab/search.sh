@@ -5,35 +5,9 @@
 # timeout: 600
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=two.inc
+. "$(dirname "$0")/two.inc"
 need jq
-
-# link NAME KEYS: client and server on one link with these keys.
-link() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: search
-		nodes:
-		  client: {kind: machine, addresses: [10.0.0.1/24]}
-		  server: {kind: machine, addresses: [10.0.0.2/24]}
-		links:
-		  - {endpoints: ["client:eth1", "server:eth1"], $2}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
-
-# vnic NAME KEYS: the same two as VMs, the client's card with these keys.
-vnic() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: search
-		hosts: {h1: {}, h2: {}}
-		networks: {net: {type: flat, cidr: 10.0.0.0/24}}
-		vms:
-		  client: {host: h1, network: net, vnic: {$2}}
-		  server: {host: h2, network: net}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
 
 # search ARGUMENT…: JSON in $work/out, sets status.
 search() {

@@ -8,38 +8,15 @@
 # shellcheck disable=SC2016 # jq's variables
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=two.inc
+. "$(dirname "$0")/two.inc"
 need jq nft tc
 
 json=$work/m.json
 
-# routed NAME: client, a router n and server, with nothing shaped.
-routed() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: udp
-		nodes:
-		  client: {kind: machine, addresses: [10.8.0.1/24], routes: [10.9.0.0/24 via 10.8.0.254]}
-		  n: {kind: router, addresses: {eth1: 10.8.0.254/24, eth2: 10.9.0.254/24}}
-		  server: {kind: machine, addresses: [10.9.0.1/24], routes: [10.8.0.0/24 via 10.9.0.254]}
-		links:
-		  - {endpoints: ["client:eth1", "n:eth1"]}
-		  - {endpoints: ["n:eth2", "server:eth1"]}
-	END
-	lab_up "$1" "$work/lab.yaml"
-}
-
 # relayed NAME KEYS: client and server through a relay with those impairments, which logs each fate.
 relayed() {
-	cat >"$work/lab.yaml" <<-END
-		version: 1
-		name: udp
-		nodes:
-		  client: {kind: machine, addresses: [10.9.0.1/24]}
-		  server: {kind: machine, addresses: [10.9.0.2/24]}
-		links:
-		  - {endpoints: ["client:eth1", "server:eth1"], via: relay, ab: {$2}, seed: 7}
-	END
-	lab_up "$1" "$work/lab.yaml"
+	link "$1" "via: relay, ab: {$2}, seed: 7"
 }
 
 # What the kernel has counted until now; zero where there is no such thing.

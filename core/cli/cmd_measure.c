@@ -252,7 +252,7 @@ const struct command cmd_measure = {
 	"    vpclab measure ssh://web1 ssh://admin@db1 tcp_stream --address 10.0.0.7\n"
 	"\n"
 	"--sweep measures at each value of a key of the specification (those options, with _ for\n"
-	"-), several nest; --repeat measures again until the confidence interval of the mean is\n"
+	"-) or of test=NAME,NAME, several nest; --repeat measures again until the confidence interval of the mean is\n"
 	"as narrow as asked. It is never narrower than the figure itself is fine: 1/512 to 1/256 "
 	"of\n"
 	"a percentile, one packet or transaction in the window of a rate. Both print a line a "

@@ -10,7 +10,7 @@
 #ifndef VPCLAB_ENGINE_CLOCK_OFFSET_H
 #define VPCLAB_ENGINE_CLOCK_OFFSET_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct clock_offset {
@@ -27,8 +27,28 @@ struct clock_offset {
 void clock_offset_add(struct clock_offset *o, int64_t sent_ns, int64_t theirs_ns,
 		      int64_t received_ns);
 
-/* The offset was `before` and became `after`: how far it may have been from `before` at any time
- * between, if the clocks' rates did not change. INT64_MAX where either is not known. */
-int64_t clock_offset_error_ns(const struct clock_offset *before, const struct clock_offset *after);
+/*
+ * No clock is trusted to run evenly between two looks at it. CLOCK_MONOTONIC is never set, but it
+ * is slewed: by at most 500 ppm (MAXFREQ of the kernel's include/linux/timex.h, adjtimex(2)), and a
+ * crystal is off by 100 more. Two of them drift apart by no more than this.
+ */
+#define CLOCK_SKEW_PPM 1200
+
+/* Offsets found one after the other, from before the run to after it. Zeroed is empty. */
+struct clock_track {
+	struct clock_offset *v; /* heap, by time */
+	size_t n, room;
+};
+
+void clock_track_add(struct clock_track *t, const struct clock_offset *o); /* unknown: nothing */
+void clock_track_done(struct clock_track *t);
+
+/*
+ * How far the offset may have been from the first one found, at any time between the first and the
+ * last, whatever the clocks did within CLOCK_SKEW_PPM. At each time it lies where all looks allow
+ * it to be. Where they contradict each other a clock was set or slewed faster: then as far as the
+ * looks before and after say. INT64_MAX with fewer than two.
+ */
+int64_t clock_track_error_ns(const struct clock_track *t);
 
 #endif

@@ -210,6 +210,7 @@ static void pair_done(struct pair *p)
 		json_decref(p->ready[side]);
 		json_decref(p->result[side]);
 		json_decref(p->intervals[side]);
+		clock_track_done(&p->track[side]);
 	}
 	json_decref(p->connected);
 }
@@ -243,6 +244,21 @@ static int pair_compare(struct pair *p, struct err *err)
 	return p->own_clocks && !p->one_clock ? pair_clocks(p, PAIR_BEFORE, err) : 0;
 }
 
+/* From the look before, over those meanwhile, to the one after. */
+static int64_t pair_clock_track_error(const struct pair *p, int side)
+{
+	struct clock_track all = {0};
+	if (p->clock[side][PAIR_AFTER].bound_ns == INT64_MAX)
+		return INT64_MAX;
+	clock_track_add(&all, &p->clock[side][PAIR_BEFORE]);
+	for (size_t i = 0; i < p->track[side].n; i++)
+		clock_track_add(&all, &p->track[side].v[i]);
+	clock_track_add(&all, &p->clock[side][PAIR_AFTER]);
+	int64_t error = clock_track_error_ns(&all);
+	clock_track_done(&all);
+	return error;
+}
+
 /* NAN: not known, as the run did not come to its end. */
 static double pair_clock_error(const struct pair *p)
 {
@@ -250,8 +266,7 @@ static double pair_clock_error(const struct pair *p)
 	if (!p->own_clocks || p->one_clock)
 		return 0;
 	for (int side = 0; side < 2; side++) {
-		int64_t one = clock_offset_error_ns(&p->clock[side][PAIR_BEFORE],
-						    &p->clock[side][PAIR_AFTER]);
+		int64_t one = pair_clock_track_error(p, side);
 		if (one == INT64_MAX)
 			return NAN;
 		sum += one;

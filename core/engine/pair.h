@@ -12,6 +12,8 @@
 #include "core/engine/control.h"
 #include "core/engine/engine.h"
 
+#define PAIR_TRACK_NS INT64_C(100000000) /* from look to look: 60 µs of clocks apart, at most */
+
 enum pair_side { PAIR_CLIENT, PAIR_SERVER };
 enum pair_when { PAIR_BEFORE, PAIR_AFTER };
 
@@ -34,7 +36,9 @@ struct pair {
 	int rounds;
 	enum pair_when when;
 	struct clock_offset clock[2][2];
-	struct err failure; /* what a worker said went wrong; kind 0: nothing */
+	struct clock_track track[2]; /* while the streams run */
+	int64_t track_asked_ns[2];   /* the last question of it; 0: none yet */
+	struct err failure;	     /* what a worker said went wrong; kind 0: nothing */
 };
 
 extern const char *const pair_names[2], *const pair_roles[2]; /* by side */

@@ -88,8 +88,24 @@ static int pair_result(struct pair *p, enum pair_side side, json_t *m, struct er
 
 static void pair_clock_answer(struct pair *p, enum pair_side side, const json_t *m)
 {
-	clock_offset_add(&p->clock[side][p->when], result_integer(m, "at_ns"),
-			 result_integer(m, "now_ns"), clock_now_ns());
+	int64_t asked = result_integer(m, "at_ns"), now = clock_now_ns();
+	struct clock_offset one = CLOCK_OFFSET_UNKNOWN, *o = &p->clock[side][p->when];
+	bool track = asked == p->track_asked_ns[side];
+	clock_offset_add(track ? &one : o, asked, result_integer(m, "now_ns"), now);
+	if (track)
+		clock_track_add(&p->track[side], &one);
+}
+
+/* Where clocks differ: what time is it there now? One that is slow to answer is not asked twice. */
+static int pair_clock_ask(struct pair *p, int side, struct err *err)
+{
+	int64_t now = clock_now_ns();
+	if (!p->running || !p->own_clocks || p->one_clock || p->stopping ||
+	    now - p->track_asked_ns[side] < PAIR_TRACK_NS || p->when != PAIR_BEFORE)
+		return 0;
+	p->track_asked_ns[side] = now;
+	return control_send(&p->ctl[side],
+			    json_pack("{s:s,s:I}", "type", "clock", "at_ns", (json_int_t)now), err);
 }
 
 /* Both ends of one version: what a figure means may change between two. */
@@ -150,6 +166,8 @@ static int pair_beat(struct pair *p, const bool heard[2], struct err *err)
 		if (p->running && !heard[side] && control_silent(&p->ctl[side], patience))
 			p->silent[side] = true;
 		int r = control_beat(&p->ctl[side], err);
+		if (!r)
+			r = pair_clock_ask(p, side, err);
 		if (r)
 			return err_wrap(err, "%s", pair_roles[side]);
 	}
@@ -162,7 +180,8 @@ int pair_poll(struct pair *p, int64_t deadline_ns, struct err *err)
 	int64_t left = deadline_ns - clock_now_ns();
 	if (left <= 0)
 		return -ETIMEDOUT;
-	left = left < CONTROL_BEAT_NS ? left : CONTROL_BEAT_NS;
+	int64_t beat = p->own_clocks && !p->one_clock ? PAIR_TRACK_NS : CONTROL_BEAT_NS;
+	left = left < beat ? left : beat;
 	int stop_fd = p->hooks && p->hooks->stop_fd > 0 && !p->stopping ? p->hooks->stop_fd : -1;
 	struct pollfd fds[3] = {{.fd = stop_fd, .events = POLLIN}};
 	for (int side = 0; side < 2; side++)

@@ -194,6 +194,8 @@ static int run_message(struct worker *w, json_t *m, struct err *err)
 	} else if (str_eq(control_type(m), "sent") && w->def->settled && !w->totals) {
 		w->totals = json_incref(m);
 		w->totals_ns = clock_now_ns();
+	} else if (str_eq(control_type(m), "clock")) {
+		return worker_tell_time(w, m, err);
 	} else {
 		return err_input(err, "message '%s' is not expected while streams run",
 				 control_type(m));

@@ -210,8 +210,7 @@ static int worker_raise_files(const struct worker *w, struct err *err)
 			w->n_streams, need, (long long)files.rlim_cur);
 }
 
-/* When is it here? */
-static int worker_tell_time(struct worker *w, const json_t *m, struct err *err)
+int worker_tell_time(struct worker *w, const json_t *m, struct err *err)
 {
 	json_t *answer =
 	    json_pack("{s:s,s:I}", "type", "clock", "now_ns", (json_int_t)clock_now_ns());

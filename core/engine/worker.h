@@ -136,6 +136,8 @@ static inline bool worker_over(const struct worker *w)
 /* Heartbeat to the driver, and is it there? Call it at least each second while nothing else is
  * done; `heard`: poll() has just said that there is something to read. */
 int worker_beat(struct worker *w, bool heard, struct err *err);
+/* Answers the message "clock": what time it is here. */
+int worker_tell_time(struct worker *w, const json_t *m, struct err *err);
 
 /*
  * Waits for `events` on fd until the deadline, and for the control channel: its end, or a "stop",

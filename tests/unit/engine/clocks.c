@@ -30,17 +30,102 @@ static void the_shortest_round_trip_counts(void **state)
 	assert_int_equal(o.bound_ns, 3);
 }
 
+static int64_t error_of(const struct clock_offset *v, size_t n)
+{
+	struct clock_track t = {0};
+
+	for (size_t i = 0; i < n; i++)
+		clock_track_add(&t, &v[i]);
+	int64_t error = clock_track_error_ns(&t);
+	clock_track_done(&t);
+	return error;
+}
+
 static void drift_adds_to_the_error(void **state)
 {
-	struct clock_offset before = {.ahead_ns = 1000, .bound_ns = 30};
-	struct clock_offset after = {.ahead_ns = 1000, .bound_ns = 10};
-	struct clock_offset unknown = CLOCK_OFFSET_UNKNOWN;
+	struct clock_offset v[2] = {{.ahead_ns = 1000, .bound_ns = 30},
+				    {.ahead_ns = 1000, .bound_ns = 10}};
 
 	(void)state;
-	assert_int_equal(clock_offset_error_ns(&before, &after), 30);
-	after.ahead_ns = 950;
-	assert_int_equal(clock_offset_error_ns(&before, &after), 60);
-	assert_int_equal(clock_offset_error_ns(&before, &unknown), INT64_MAX);
+	assert_in_range(error_of(v, 2), 10, 11); /* of two at one time the surer counts */
+	v[1].ahead_ns = 950;			 /* at the same time: that contradicts */
+	assert_in_range(error_of(v, 2), 60, 61);
+	assert_int_equal(error_of(v, 1), INT64_MAX);
+	v[1] = CLOCK_OFFSET_UNKNOWN;
+	assert_int_equal(error_of(v, 2), INT64_MAX);
+	/* A second apart they may have been 1.2 ms apart and back again: the half of it each way.
+	 */
+	v[1] = (struct clock_offset){.ahead_ns = 1000, .bound_ns = 10, .at_ns = NSEC_PER_SEC};
+	assert_in_range(error_of(v, 2), 600 * NSEC_PER_USEC + 20, 600 * NSEC_PER_USEC + 21);
+}
+
+/* Courses of one clock against another, ns, at `s` seconds; within what the kernel slews. */
+static double steady(double s)
+{
+	return 80e3 * s;
+}
+
+static double bends(double s)
+{
+	return s < 3 ? 500e3 * s : 1500e3 - 700e3 * (s - 3);
+}
+
+static double there_and_back(double s)
+{
+	return s < 5 ? 1100e3 * s : 5500e3 - 1100e3 * (s - 5);
+}
+
+static double waves(double s)
+{
+	return 1e6 * sin(s);
+}
+
+static double steps(double s) /* what CLOCK_MONOTONIC never does */
+{
+	return s < 4.321 ? 50e3 * s : 40e6 - 50e3 * s;
+}
+
+/* Ten seconds, looked at now and then over a path whose round trips vary: at no time was the clock
+ * farther from its first look than the bound says, and the bound is of use. */
+static void no_course_of_a_clock_leaves_its_bound(void **state)
+{
+	static double (*const courses[])(double) = {steady, bends, there_and_back, waves, steps};
+	static const double gaps_s[] = {0.1, 1, 10};
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t k = 0; k < 5; k++)
+		for (size_t g = 0; g < 3; g++) {
+			struct clock_track t = {0};
+			double first = 0, farthest = 0;
+
+			for (double s = 0; s < 10.001; s += gaps_s[g]) {
+				struct clock_offset o = CLOCK_OFFSET_UNKNOWN;
+				random =
+				    random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+				int64_t there = 20000 + (int64_t)(random >> 33) % 400000;
+				random =
+				    random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+				int64_t back = 20000 + (int64_t)(random >> 33) % 400000;
+				int64_t at = (int64_t)(s * 1e9), mid = at + there;
+
+				clock_offset_add(&o, at,
+						 mid + (int64_t)courses[k]((double)mid / 1e9),
+						 mid + back);
+				clock_track_add(&t, &o);
+				first = t.n == 1 ? (double)o.ahead_ns : first;
+			}
+			for (double s = 0; s < 10; s += 0.001)
+				farthest = fmax(farthest, fabs(courses[k](s) - first));
+			double bound = (double)clock_track_error_ns(&t);
+
+			if (!(farthest <= bound))
+				fail_msg(
+				    "course %zu, each %g s: %.0f ns off, and the bound is %.0f", k,
+				    gaps_s[g], farthest, bound);
+			assert_true(bound <= farthest + 1200e3 * gaps_s[g] + 2e6);
+			clock_track_done(&t);
+		}
 }
 
 /* 2000 datagrams a second over loopback, where the true delay is far below a millisecond, on a
@@ -167,6 +252,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_shortest_round_trip_counts),
 	    cmocka_unit_test(drift_adds_to_the_error),
+	    cmocka_unit_test(no_course_of_a_clock_leaves_its_bound),
 	    cmocka_unit_test(windows_line_up_and_delays_are_right),
 	    cmocka_unit_test(one_clock_has_no_error),
 	    cmocka_unit_test(clocks_that_are_taken_for_one),

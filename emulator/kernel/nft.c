@@ -51,7 +51,7 @@ struct nft_names nft_names_of(int *fd)
 	return (struct nft_names){.ifindex = nft_names_ifindex, .arg = fd};
 }
 
-static void nft_put_header(struct nlmsghdr *nlh, int family, uint16_t resource)
+void nft_put_header(struct nlmsghdr *nlh, uint32_t family, uint16_t resource)
 {
 	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
 

@@ -83,6 +83,9 @@ const char *nft_family_name(uint32_t family);
 /* NFPROTO_… of a family's name, or -EINVAL with err set. */
 int nft_family(const char *name, struct err *err);
 
+/* What each message begins with, of an NFPROTO_…; `resource` is 0 but around a transaction. */
+void nft_put_header(struct nlmsghdr *nlh, uint32_t family, uint16_t resource);
+
 /* Looks up devices in the namespace of a socket, whose number `fd` points to. */
 struct nft_names nft_names_of(int *fd);
 

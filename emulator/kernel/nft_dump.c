@@ -143,9 +143,8 @@ static struct nlmsghdr *nft_dump_request(struct nft_dump_state *s, uint16_t mess
 {
 	struct nlmsghdr *nlh =
 	    nl_add(&s->batch, NFNL_SUBSYS_NFTABLES << 8 | message, NLM_F_DUMP, "%s", what);
-	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
 
-	nfg->nfgen_family = (uint8_t)family;
+	nft_put_header(nlh, family, 0);
 	return nlh;
 }
 

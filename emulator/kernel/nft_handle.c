@@ -59,8 +59,7 @@ int nft_read_rules(int fd, const struct nft_place *at, struct nft_rule_now *out,
 	struct nlmsghdr *nlh =
 	    nl_add(&batch, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, NLM_F_DUMP,
 		   "read the rules of chain %s %s %s", at->family, at->table, at->chain);
-	struct nfgenmsg *nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
-	nfg->nfgen_family = (uint8_t)family;
+	nft_put_header(nlh, family, 0);
 	mnl_attr_put_strz(nlh, NFTA_RULE_TABLE, at->table);
 	mnl_attr_put_strz(nlh, NFTA_RULE_CHAIN, at->chain);
 	int rc = nl_dump(fd, &batch, nft_handle_rule, &h, err);

@@ -99,14 +99,11 @@ int nft_tally_read(int fd, struct nft_tallies *out, struct err *err)
 
 	for (int i = 0; rc == -EAGAIN && i < TALLY_TRIES; i++) {
 		struct nl_batch batch = {0};
-		struct nlmsghdr *nlh;
-		struct nfgenmsg *nfg;
 
 		out->v.n = 0;
-		nlh = nl_add(&batch, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, NLM_F_DUMP,
-			     "read the counters of rules");
-		nfg = mnl_nlmsg_put_extra_header(nlh, sizeof(*nfg));
-		nfg->nfgen_family = NFPROTO_UNSPEC;
+		nft_put_header(nl_add(&batch, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE,
+				      NLM_F_DUMP, "read the counters of rules"),
+			       NFPROTO_UNSPEC, 0);
 		rc = nl_dump(fd, &batch, tally_one, out, err);
 		nl_batch_done(&batch);
 	}

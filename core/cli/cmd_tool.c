@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "core/base/share.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
@@ -96,17 +97,64 @@ static int list_tools(const struct tool_options *o, struct err *err)
 
 /* ---- check ---- */
 
-static int check_tool(const struct adapter *a)
+/* Programs besides the tool's own that its commands start, and that are not here. */
+static void others(const struct adapter *a, json_t *missing)
+{
+	VEC_FOREACH (t, &a->tests)
+		for (int i = 0; i < 2; i++) {
+			const struct tool_command *c = i ? &t->client : &t->server;
+			const char *first = c->argv.n ? c->argv.v[0].text : NULL;
+			autofree char *path =
+			    !first || *first == '{' ? mem_strdup("") : tool_run_program(first);
+
+			if (!path)
+				json_array_append_new(
+				    missing, json_sprintf("test %s: its %s starts %s, which is not "
+							  "here either as a file or in PATH",
+							  t->name, i ? "client" : "server", first));
+		}
+}
+
+static int check_tool(const struct tool_options *o, const struct adapter *a)
 {
 	autofree char *path = NULL, *version = NULL;
+	json_t *missing = json_array(), *line;
 	struct err err = ERR_INIT;
+	bool here = !tool_run_find(a, &path, &version, &err);
+	size_t i;
 
-	printf("%s: no mistakes, %zu tests\n", a->file, a->tests.n);
-	if (tool_run_find(a, &path, &version, &err))
-		printf("%s: %s\n", a->name, err.text);
+	if (here)
+		others(a, missing);
 	else
+		json_array_append_new(missing, json_string(err.text));
+	if (o->json)
+		return print_json(json_pack("{s:s, s:s, s:b, s:s?, s:s?, s:i, s:o}", "tool",
+					    a->name, "file", a->file, "here", here, "program", path,
+					    "version", version, "tests", (int)a->tests.n, "missing",
+					    missing));
+	printf("%s: no mistakes, %zu test%s\n", a->file, a->tests.n, a->tests.n == 1 ? "" : "s");
+	if (here)
 		printf("%s: %s, version %s\n", a->name, path,
-		       *version ? version : "not told: the version's `match` finds nothing");
+		       *version		  ? version
+		       : a->version_match ? "not told: the version's `match` finds nothing"
+					  : "not told: `find` says nothing of a version");
+	json_array_foreach(missing, i, line) printf("%s: %s\n", a->name, json_string_value(line));
+	json_decref(missing);
+	return EXIT_PASS;
+}
+
+/* ---- show ---- */
+
+/* The file as it is, to be copied. */
+static int show_tool(const struct adapter *a, struct err *err)
+{
+	autofree char *text = NULL;
+	size_t len;
+	int r = file_read(a->file, &text, &len, err);
+
+	if (r)
+		return r;
+	fwrite(text, 1, len, stdout);
 	return EXIT_PASS;
 }
 
@@ -285,14 +333,16 @@ static int tool_command_run(const struct call *call, struct err *err)
 
 	if (str_eq(verb, "ls"))
 		return name ? err_input(err, "tool ls takes no name") : list_tools(o, err);
-	if (!str_eq(verb, "check") && !str_eq(verb, "try"))
-		return err_input(err, "'%s' is none of ls, check, try", verb);
+	if (!str_eq(verb, "check") && !str_eq(verb, "try") && !str_eq(verb, "show"))
+		return err_input(err, "'%s' is none of ls, show, check, try", verb);
 	if (!name)
 		return err_input(err, "tool %s: which one? A file, or a name of vpclab tool ls",
 				 verb);
 	r = tool_open(name, &a, err);
 	if (!r)
-		r = str_eq(verb, "check") ? check_tool(a) : try_tool(o, a, err);
+		r = str_eq(verb, "check")  ? check_tool(o, a)
+		    : str_eq(verb, "show") ? show_tool(a, err)
+					   : try_tool(o, a, err);
 	adapter_free(a);
 	return r;
 }
@@ -308,16 +358,24 @@ static const struct option_def option_defs[] = {
 const struct command cmd_tool = {
     .name = "tool",
     .summary = "adapters of other people's measuring tools",
-    .operands = "ls | check TOOL | try TOOL",
+    .operands = "ls | show TOOL | check TOOL | try TOOL",
     .min_operands = 1,
     .max_operands = 2,
     .description =
-	"A measuring tool is described by a file: how it is started, when its server is ready, "
-	"how\n"
-	"its figures are read, in which units. TOOL is such a file or the name of one that comes\n"
-	"with vpclab; `skeleton` among them documents every key.\n"
+	"A measuring tool is described by a file, its adapter: how it is started, when its server\n"
+	"is ready, how its figures are read, in which units. TOOL is such a file or the name of "
+	"one\n"
+	"that comes with vpclab. A tool of one's own begins with a copy of `skeleton`, which\n"
+	"documents every key:\n"
 	"\n"
-	"check says all that is wrong with the file, and whether the tool is here. try builds a\n"
+	"    vpclab tool show skeleton >mytool.yaml\n"
+	"    vpclab tool check mytool.yaml\n"
+	"    vpclab tool try mytool.yaml\n"
+	"    vpclab verify --tool mytool.yaml\n"
+	"\n"
+	"ls lists those that come with vpclab, and whether their tools are here. show prints an\n"
+	"adapter. check says all that is wrong with one, and whether its tool is here. try builds "
+	"a\n"
 	"link of 100 Mbit/s, runs each test once and shows what was read from where; where\n"
 	"something was not found it prints all that the tool printed, and the status is 1.",
     .options = option_defs,

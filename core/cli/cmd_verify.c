@@ -13,6 +13,7 @@
 #include "core/base/share.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/cli/columns.h"
 #include "core/cli/command.h"
 #include "core/cli/data.h"
 #include "core/cli/interrupt.h"
@@ -65,6 +66,15 @@ static int explain(const char *name, struct err *err)
 
 /* ---- choosing ---- */
 
+/* Results and baselines name tools and trials: one of a name. The same file twice is once. */
+static int twice(const char *what, const char *name, const char *a, const char *b, struct err *err)
+{
+	if (str_eq(a, b))
+		return 0;
+	return err_input(err, "two %ss are called '%s': %s and %s; change the name of one", what,
+			 name, a, b);
+}
+
 static int add_tool(struct verifier *v, const char *name, struct err *err)
 {
 	struct adapter *a = NULL;
@@ -75,6 +85,9 @@ static int add_tool(struct verifier *v, const char *name, struct err *err)
 	if (r)
 		return r;
 	*VEC_ADD(&v->arena, &v->adapters) = a;
+	VEC_FOREACH (other, &v->tools)
+		if (str_eq(other->adapter->name, a->name))
+			return twice("tool", a->name, other->adapter->file, a->file, err);
 	struct verify_tool *t = VEC_ADD(&v->arena, &v->tools);
 	t->adapter = a;
 	if (tool_run_find(a, &path, &version, &missing)) {
@@ -127,7 +140,8 @@ static int read_topology(struct verifier *v, struct trial *t, struct err *err)
 	return 0;
 }
 
-static int add_trial(struct verifier *v, const char *name, struct err *err)
+/* Gives the trial, or its problems to standard error and EXIT_USAGE. */
+static int read_trial(struct verifier *v, const char *name, struct trial **out, struct err *err)
 {
 	autofree char *path = NULL, *text = NULL;
 	autostr struct strbuf all = {0};
@@ -140,16 +154,33 @@ static int add_trial(struct verifier *v, const char *name, struct err *err)
 	if (r)
 		return r;
 	problems_init(&p);
-	struct trial *t = trial_parse(path, text, len, &p);
-	*VEC_ADD(&v->arena, &v->trials) = t;
+	*out = trial_parse(path, text, len, &p);
 	problems_print(&p, &all);
-	if (problems_count(&p)) {
-		fputs(strbuf_text(&all), stderr);
-		r = EXIT_USAGE;
-	} else {
-		r = read_topology(v, t, err);
-	}
+	fputs(strbuf_text(&all), stderr);
+	r = problems_count(&p) ? EXIT_USAGE : read_topology(v, *out, err);
 	problems_done(&p);
+	if (r)
+		trial_free(*out);
+	return r;
+}
+
+static int add_trial(struct verifier *v, const char *name, bool only_core, struct err *err)
+{
+	struct trial *t;
+	int r = read_trial(v, name, &t, err);
+
+	if (r)
+		return r;
+	bool keep = t->core || !only_core;
+	VEC_FOREACH (other, &v->trials)
+		if (keep && !r && str_eq((*other)->name, t->name)) {
+			r = twice("trial", t->name, (*other)->file, t->file, err);
+			keep = false;
+		}
+	if (keep)
+		*VEC_ADD(&v->arena, &v->trials) = t;
+	else
+		trial_free(t);
 	return r;
 }
 
@@ -159,13 +190,8 @@ static int add_trials(struct verifier *v, bool core, struct err *err)
 	int r = 0;
 
 	share_names(DATA_TRIALS, &v->arena, &names);
-	for (size_t i = 0; i < names.list.n && !r; i++) {
-		r = add_trial(v, names.list.v[i], err);
-		if (!r && core && !v->trials.v[v->trials.n - 1]->core) {
-			trial_free(v->trials.v[v->trials.n - 1]);
-			v->trials.n--;
-		}
-	}
+	for (size_t i = 0; i < names.list.n && !r; i++)
+		r = add_trial(v, names.list.v[i], core, err);
 	return r;
 }
 
@@ -174,27 +200,51 @@ static int choose_trials(struct verifier *v, struct err *err)
 	int r = 0;
 
 	if (!v->o->trials.n)
-		return add_trials(v, true, err);
+		return add_trials(v, !v->o->list, err);
 	for (size_t i = 0; i < v->o->trials.n && !r; i++) {
 		const char *name = v->o->trials.v[i];
 
 		if (str_eq(name, "core") || str_eq(name, "full"))
 			r = add_trials(v, str_eq(name, "core"), err);
 		else
-			r = add_trial(v, name, err);
+			r = add_trial(v, name, false, err);
 	}
 	return r;
+}
+
+static json_t *trial_json(const struct trial *t)
+{
+	json_t *asks = json_array(), *truth = json_array();
+
+	VEC_FOREACH (a, &t->asks)
+		json_array_append_new(asks, json_string(a->test));
+	VEC_FOREACH (q, &t->questions)
+		json_array_append_new(truth, json_string(figure_name(q->figure)));
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:b, s:o, s:o}", "name", t->name, "file",
+			 t->file, "title", t->title, "explain", t->explain, "core", t->core,
+			 "alone", t->alone, "tests", asks, "figures", truth);
 }
 
 static int list(const struct verifier *v)
 {
 	autostr struct strbuf out = {0};
+	struct columns c;
 
-	VEC_FOREACH (t, &v->trials) {
-		text_pad(&out, (*t)->name, 24);
-		strbuf_addf(&out, "%s%s\n", (*t)->title ? (*t)->title : "",
-			    (*t)->core ? " (core)" : "");
+	if (v->o->json) {
+		json_t *trials = json_array();
+
+		VEC_FOREACH (t, &v->trials)
+			json_array_append_new(trials, trial_json(*t));
+		return print_json(json_pack("{s:o}", "trials", trials));
 	}
+	columns_init(&c, 3);
+	VEC_FOREACH (t, &v->trials) {
+		columns_add(&c, (*t)->name);
+		columns_add(&c, (*t)->core ? "core" : "");
+		columns_add(&c, (*t)->title);
+	}
+	columns_print(&c, "", &out);
+	columns_done(&c);
 	print_text(&out);
 	return EXIT_PASS;
 }
@@ -260,6 +310,7 @@ static int finish(struct verifier *v, const struct verify_spec *spec,
 	struct matrix m = {.spec = spec,
 			   .results = results,
 			   .color = !v->o->output && text_color(STDOUT_FILENO),
+			   .columns = v->o->output ? TEXT_COLUMNS : text_columns(STDOUT_FILENO),
 			   .interrupted = interrupted,
 			   .baseline = v->baseline,
 			   .took_s = (double)(clock_now_ns() - begin) / 1e9};
@@ -360,24 +411,26 @@ static int verify_command_run(const struct call *call, struct err *err)
 static const char *const formats[] = {"text", "json", "junit", "tap", NULL};
 
 static const struct option_def option_defs[] = {
-    {"tool", 't', OPT_LIST, "TOOL", "an adapter's name or file (all that are here)", AT(tools),
+    {"tool", 't', OPT_LIST, "TOOL", "a name of vpclab tool ls, or a file (all that are here)",
+     AT(tools), NULL, 0, 0},
+    {"trials", 'T', OPT_LIST, "WHICH", "core, full, or a name of --list, or a file (core)",
+     AT(trials), NULL, 0, 0},
+    {"list", 'l', OPT_FLAG, NULL, "list all trials, or those named, and run nothing", AT(list),
      NULL, 0, 0},
-    {"trials", 'T', OPT_LIST, "WHICH", "core, full, or a trial's name or file (core)", AT(trials),
-     NULL, 0, 0},
-    {"list", 'l', OPT_FLAG, NULL, "list the trials and run nothing", AT(list), NULL, 0, 0},
     {"jobs", 'j', OPT_INT, "N", "so many labs at the same time (1)", AT(jobs), NULL, 1, 64},
-    {"baseline", 'b', OPT_STRING, "FILE", "faults in it are known: only others are failures",
+    {"baseline", 'b', OPT_STRING, "FILE", "the faults in it are known; only others fail",
      AT(baseline), NULL, 0, 0},
     {"update-baseline", 0, OPT_FLAG, NULL, "write the faults that were found to it", AT(update),
      NULL, 0, 0},
-    {"explain", 'e', OPT_STRING, "KIND", "how a kind of fault arises; all: list them", AT(explain),
-     NULL, 0, 0},
-    {"format", 'F', OPT_STRING, "FORMAT", "text, json, junit or tap", AT(format), formats, 0, 0},
+    {"explain", 'e', OPT_STRING, "KIND",
+     "how a kind of fault arises and how to ask rightly; all: list them", AT(explain), NULL, 0, 0},
+    {"format", 'F', OPT_STRING, "FORMAT", "how to print what came of it (text)", AT(format),
+     formats, 0, 0},
     {"output", 'o', OPT_STRING, "FILE", "write there instead of to standard output", AT(output),
      NULL, 0, 0},
     {"quiet", 'q', OPT_FLAG, NULL, "show no progress", AT(quiet), NULL, 0, 0},
     {"keep", 'k', OPT_STRING, "FOLDER",
-     "keep what faulty tools printed, the evidence and, by tcpdump, headers there", AT(keep), NULL,
+     "keep there what faulty tools printed, the evidence and, by tcpdump, headers", AT(keep), NULL,
      0, 0},
     OPT_JSON(struct verify_options, json),
 };
@@ -392,6 +445,10 @@ const struct command cmd_verify = {
 		   "success without a result, and by what kind of mistake. Tools are described by "
 		   "adapters, see\n"
 		   "vpclab tool; a trial is a file in scenarios/trials.\n"
+		   "\n"
+		   "A fault is told only where a second run in a fresh lab shows the same; what one "
+		   "run alone\n"
+		   "says against a tool is inconclusive, and both are told.\n"
 		   "\n"
 		   "    vpclab verify --tool iperf3 --tool ./mytool.yaml\n"
 		   "    vpclab verify --tool ./mytool.yaml --baseline known.txt --update-baseline\n"

@@ -69,18 +69,25 @@ static int not_found(const char *kind, const char *name, struct err *err)
 	return -ENOENT;
 }
 
+/* A name as people write files, which no shipped one has. */
+static bool says_file(const char *name)
+{
+	return str_eq(name, "-") || strchr(name, '/') || str_ends(name, ".yaml") ||
+	       str_ends(name, ".yml");
+}
+
 int data_find(const char *kind, const char *name, char **path, struct err *err)
 {
 	char *dir;
 	bool found = false;
 
-	if (str_eq(name, "-") || is_file(name)) {
-		*path = mem_strdup(name);
-		return 0;
-	}
-	for (int i = 0; !found && !strchr(name, '/') && (dir = share_place(kind, i)); i++) {
+	for (int i = 0; !found && !says_file(name) && (dir = share_place(kind, i)); i++) {
 		found = find_in(dir, name, path);
 		free(dir);
+	}
+	if (!found && (str_eq(name, "-") || is_file(name))) {
+		*path = mem_strdup(name);
+		found = true;
 	}
 	return found ? 0 : not_found(kind, name, err);
 }

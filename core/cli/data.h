@@ -12,9 +12,11 @@
 #define DATA_TRIALS	"scenarios/trials"
 
 /*
- * The path of what the user named: "-" and existing files are themselves, else NAME is a shipped
- * KIND/NAME.yaml: installed beside the program, in the checkout that it was built in, or below the
- * current directory. Gives a heap string. -ENOENT with a suggestion (bad input).
+ * The path of what the user named: "-" and what has a slash or ends in .yaml or .yml is a file; else
+ * NAME is a shipped KIND/NAME.yaml (installed beside the program, in the checkout that it was built
+ * in, or below the current directory), and where there is none, a file. So a program or a folder
+ * called as a tool, a trial or a topology hides none. Gives a heap string. -ENOENT with a suggestion
+ * (bad input).
  */
 int data_find(const char *kind, const char *name, char **path, struct err *err);
 

@@ -8,6 +8,7 @@
 #include "core/cli/command.h"
 #include "core/cli/data.h"
 #include "core/engine/engine.h"
+#include "core/harness/judge.h"
 
 /* Tests are called as ours are, so that a trial finds what it asks for; ping is none of ours. */
 static void check_tests(const struct adapter *a, struct problems *p)
@@ -18,6 +19,17 @@ static void check_tests(const struct adapter *a, struct problems *p)
 
 		if (!str_eq(t->name, "ping") && engine_test_parse(t->name, &test, &err))
 			problems_add(p, t->at, "%s", err.text);
+	}
+}
+
+static void check_faults(const struct adapter *a, struct problems *p)
+{
+	VEC_FOREACH (f, &a->faults) {
+		enum fault_kind kind;
+		struct err err = ERR_INIT;
+
+		if (f->kind && fault_parse(f->kind, &kind, &err))
+			problems_add(p, f->at, "%s", err.text);
 	}
 }
 
@@ -36,6 +48,7 @@ int tool_open(const char *name, struct adapter **out, struct err *err)
 	problems_init(&p);
 	*out = adapter_parse(path, text, len, &p);
 	check_tests(*out, &p);
+	check_faults(*out, &p);
 	if (problems_count(&p)) {
 		problems_print(&p, &all);
 		fputs(strbuf_text(&all), stderr);

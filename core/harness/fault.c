@@ -196,18 +196,18 @@ int fault_parse(const char *name, enum fault_kind *k, struct err *err)
 {
 	const char *names[FAULT_KINDS];
 
-	for (int i = 0; i < FAULT_KINDS; i++) {
+	for (int i = FAULT_NONE; i < FAULT_KINDS; i++) {
 		names[i] = faults[i].name;
-		if (!str_eq(name, names[i]))
+		if (i == FAULT_NONE || !str_eq(name, names[i]))
 			continue;
 		*k = (enum fault_kind)i;
 		return 0;
 	}
-	const char *near = str_suggest(name, names, FAULT_KINDS);
+	const char *near = str_suggest(name, names + 1, FAULT_KINDS - 1);
 	return near ? err_input(err, "there is no kind '%s' of fault; did you mean '%s'?", name,
 				near)
 		    : err_input(err,
-				"there is no kind '%s' of fault; vpclab verify --explain lists "
-				"them",
+				"there is no kind '%s' of fault; vpclab verify --explain all "
+				"lists them",
 				name);
 }

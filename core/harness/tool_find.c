@@ -27,18 +27,31 @@ static bool is_program(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-static char *in_path(const char *program)
+/* Absolute, for who starts it in another folder; a link stays one, as its name may matter. */
+static char *absolute(char *path)
+{
+	autofree char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
+	char *whole;
+
+	if (!folder)
+		return path;
+	whole = mem_printf("%s/%s", folder, str_starts(path, "./") ? path + 2 : path);
+	free(path);
+	return whole;
+}
+
+char *tool_run_program(const char *program)
 {
 	const char *path = getenv("PATH");
 
 	if (strchr(program, '/'))
-		return is_program(program) ? mem_strdup(program) : NULL;
+		return is_program(program) ? absolute(mem_strdup(program)) : NULL;
 	while (path && *path) {
 		size_t len = strcspn(path, ":");
 		char *file = mem_printf("%.*s/%s", (int)len, path, program);
 
 		if (is_program(file))
-			return file;
+			return absolute(file);
 		free(file);
 		path += len + (path[len] == ':');
 	}
@@ -69,15 +82,16 @@ static char *version_of(const struct adapter *a, const char *path)
 
 int tool_run_find(const struct adapter *a, char **path, char **version, struct err *err)
 {
-	*path = in_path(a->program);
+	*path = tool_run_program(a->program);
 	*version = NULL;
 	if (*path) {
 		*version = version_of(a, *path);
 		return 0;
 	}
-	err_input(err, "%s is not here%s%s%s", a->program,
-		  a->package_debian ? "; on Debian it is in the package " : "",
-		  a->package_debian ? a->package_debian : "",
-		  a->package_debian ? "" : ", and not in Debian's main archive");
+	const char *debian = a->package_debian, *fedora = a->package_fedora;
+	err_input(err, "%s is not here%s%s%s%s%s", a->program,
+		  debian ? "; on Debian it is in the package " : "", debian ? debian : "",
+		  fedora ? "; on Fedora it is in the package " : "", fedora ? fedora : "",
+		  debian || fedora ? "" : ", and its adapter names no package");
 	return -ENOENT;
 }

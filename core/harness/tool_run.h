@@ -38,8 +38,11 @@ struct tool_run_spec {
 	int n_more;
 };
 
+/* Where a program is, by a path or in PATH: absolute, heap; NULL: nowhere. */
+char *tool_run_program(const char *program);
+
 /* Where it is and its version by the adapter's own way, "" where that cannot be told; heap.
- * -ENOENT: it is not here; err names the package. */
+ * -ENOENT: it is not here; err names the packages that the adapter does. */
 int tool_run_find(const struct adapter *a, char **path, char **version, struct err *err);
 
 /* -ENOENT: the tool is not here (err names the package). tool_run_done() in either case. */

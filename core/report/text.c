@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool text_color(int fd)
@@ -14,6 +15,13 @@ bool text_color(int fd)
 	const char *no = getenv("NO_COLOR");
 
 	return isatty(fd) && !(no && *no);
+}
+
+size_t text_columns(int fd)
+{
+	struct winsize size;
+
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : TEXT_COLUMNS;
 }
 
 size_t text_width(const char *s)

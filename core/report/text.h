@@ -13,6 +13,9 @@
  */
 bool text_color(int fd);
 
+/* The columns of the terminal on this descriptor; TEXT_COLUMNS where it is none. */
+size_t text_columns(int fd);
+
 /* Columns that a text takes; every character used here is one column wide. */
 size_t text_width(const char *s);
 

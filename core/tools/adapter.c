@@ -7,47 +7,36 @@
 #include "core/tools/adapter.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/str.h"
 #include "core/base/units.h"
-#include "core/tools/command.h"
+#include "core/tools/adapter_parse.h"
 #include "core/tools/pattern.h"
-#include "core/tools/reading.h"
 
-#define KEYS(...)                                                                                  \
-	(const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
-
-struct parse {
-	struct adapter *a;
-	struct problems *p;
-};
-
-static const char *keep(struct parse *ps, const char *text)
+const char *adapter_parse_keep(struct adapter_parse *ps, const char *text)
 {
 	return text ? arena_strdup(&ps->a->arena, text) : NULL;
 }
 
-static const char *text_of(struct parse *ps, const struct yaml_node *map, const char *key)
+const char *adapter_parse_text(struct adapter_parse *ps, const struct yaml_node *map,
+			       const char *key)
 {
-	return keep(ps, yaml_want_text(yaml_get(map, key), key, ps->p));
+	return adapter_parse_keep(ps, yaml_want_text(yaml_get(map, key), key, ps->p));
 }
 
 /* A text that must be there. */
-static const char *need(struct parse *ps, const struct yaml_node *map, const char *key,
-			const char *what)
+const char *adapter_parse_need(struct adapter_parse *ps, const struct yaml_node *map,
+			       const char *key, const char *what)
 {
 	if (map && !yaml_get(map, key))
 		problems_add(ps->p, map->at, "%s has no '%s'", what, key);
-	return text_of(ps, map, key);
+	return adapter_parse_text(ps, map, key);
 }
 
 /* Does the expression compile and have the capture that is read from it? */
-static void check_pattern(struct parse *ps, const struct yaml_node *n, const char *capture)
+void adapter_parse_pattern(struct adapter_parse *ps, const struct yaml_node *n, const char *capture)
 {
 	struct err err = ERR_INIT;
 	struct pattern *p;
@@ -65,282 +54,9 @@ static void check_pattern(struct parse *ps, const struct yaml_node *n, const cha
 	pattern_free(p);
 }
 
-/* ---- command lines ---- */
-
-static void check_placeholders(struct parse *ps, const char *text, struct mark at)
-{
-	while ((text = strchr(text, '{'))) {
-		autofree char *name = NULL;
-		const char *near = NULL;
-		size_t len = strcspn(text + 1, "}");
-
-		if (text[1] == '{') {
-			text += 2;
-			continue;
-		}
-		if (!text[len + 1]) {
-			problems_add(ps->p, at, "'%s': a brace is not closed; '{{' is a brace",
-				     text);
-			return;
-		}
-		name = mem_printf("%.*s", (int)len, text + 1);
-		if (!command_knows(name, &near))
-			problems_add(ps->p, at, "there is no placeholder '{%s}'%s%s%s", name,
-				     near ? "; did you mean '{" : "", near ? near : "",
-				     near ? "}'?" : "");
-		text += len + 1;
-	}
-}
-
-static void read_group(struct parse *ps, const struct yaml_node *n, struct tool_word *w)
-{
-	const struct yaml_node *with = yaml_get(n, "with"), *without = yaml_get(n, "without");
-	const struct yaml_node *args = yaml_want_seq(yaml_get(n, "args"), "args", ps->p);
-	const char *near = NULL;
-
-	yaml_check_keys(n, "group of words", KEYS("with", "without", "args"), ps->p);
-	if (!with == !without || !yaml_get(n, "args")) {
-		problems_add(ps->p, n->at,
-			     "a group of words has 'with' or 'without', and 'args': {with: "
-			     "streams, args: [-P, \"{streams}\"]}");
-		return;
-	}
-	w->absent = without;
-	w->when = keep(ps, yaml_want_text(with ? with : without, "with", ps->p));
-	if (w->when && !command_knows(w->when, &near))
-		problems_add(ps->p, n->at, "there is no placeholder '%s'%s%s%s", w->when,
-			     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	for (size_t i = 0; args && i < args->items.n; i++) {
-		const char *text = yaml_want_text(args->items.v[i], "args", ps->p);
-
-		if (!text)
-			continue;
-		check_placeholders(ps, text, args->items.v[i]->at);
-		*VEC_ADD(&ps->a->arena, &w->words) = keep(ps, text);
-	}
-}
-
-static void read_argv(struct parse *ps, const struct yaml_node *n, struct tool_command *c)
-{
-	const struct yaml_node *list = yaml_want_seq(n, "argv", ps->p);
-
-	for (size_t i = 0; list && i < list->items.n; i++) {
-		const struct yaml_node *item = list->items.v[i];
-		struct tool_word *w = VEC_ADD(&ps->a->arena, &c->argv);
-
-		w->at = item->at;
-		if (item->kind == YAML_MAP) {
-			read_group(ps, item, w);
-			continue;
-		}
-		w->text = keep(ps, yaml_want_text(item, "argv", ps->p));
-		if (w->text)
-			check_placeholders(ps, w->text, item->at);
-	}
-	if (list && (!list->items.n || c->argv.v[0].when))
-		problems_add(ps->p, list->at, "argv: the first word is the program");
-}
-
-static void read_ready(struct parse *ps, const struct yaml_node *n, struct tool_command *c)
-{
-	const struct yaml_node *map = yaml_want_map(n, "ready", ps->p);
-	const char *listen = text_of(ps, map, "listen");
-
-	if (!map)
-		return;
-	yaml_check_keys(map, "ready", KEYS("listen", "port", "line"), ps->p);
-	c->ready_line = text_of(ps, map, "line");
-	check_pattern(ps, yaml_get(map, "line"), NULL);
-	c->ready_port = text_of(ps, map, "port");
-	if (c->ready_port)
-		check_placeholders(ps, c->ready_port, map->at);
-	if (listen && str_eq(listen, "tcp"))
-		c->ready = READY_LISTEN_TCP;
-	else if (listen && str_eq(listen, "udp"))
-		c->ready = READY_LISTEN_UDP;
-	else if (listen)
-		problems_add(ps->p, map->at, "listen: '%s' is neither tcp nor udp", listen);
-	else if (c->ready_line)
-		c->ready = READY_LINE;
-	else
-		problems_add(ps->p, map->at,
-			     "ready: say when, {listen: tcp}, {listen: udp} or {line: …}");
-}
-
-static void read_stop(struct parse *ps, const struct yaml_node *n, struct tool_command *c)
-{
-	static const struct {
-		const char *name;
-		int signal;
-	} signals[] = {{"SIGINT", SIGINT}, {"SIGTERM", SIGTERM}, {"SIGKILL", SIGKILL}};
-	const char *text = yaml_want_text(n, "stop", ps->p);
-
-	c->stop_signal = SIGINT;
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		if (text && str_eq(text, signals[i].name)) {
-			c->stop_signal = signals[i].signal;
-			return;
-		}
-	if (text)
-		problems_add(ps->p, n->at, "stop: '%s' is not one of SIGINT, SIGTERM, SIGKILL",
-			     text);
-}
-
-static void read_command(struct parse *ps, const struct yaml_node *n, const char *what,
-			 struct tool_command *c)
-{
-	const struct yaml_node *map = yaml_want_map(n, what, ps->p);
-
-	if (!map)
-		return;
-	yaml_check_keys(map, what, KEYS("argv", "ready", "ends", "stop"), ps->p);
-	c->given = true;
-	if (!yaml_get(map, "argv"))
-		problems_add(ps->p, map->at, "%s has no 'argv'", what);
-	read_argv(ps, yaml_get(map, "argv"), c);
-	read_ready(ps, yaml_get(map, "ready"), c);
-	yaml_want_bool(yaml_get(map, "ends"), "ends", &c->ends, ps->p);
-	read_stop(ps, yaml_get(map, "stop"), c);
-	if (str_eq(what, "server") && !yaml_get(map, "ready"))
-		problems_add(ps->p, map->at,
-			     "server: say when it is ready: ready: {listen: tcp}, {listen: udp} or "
-			     "{line: …}");
-}
-
-/* ---- readings ---- */
-
-static int read_word(struct parse *ps, const struct yaml_node *map, const char *key,
-		     const char *const *words)
-{
-	const struct yaml_node *n = yaml_get(map, key);
-	const char *text = yaml_want_text(n, key, ps->p);
-	autostr struct strbuf all = {0};
-
-	for (int i = 0; text && words[i]; i++) {
-		if (str_eq(text, words[i]))
-			return i;
-		strbuf_addf(&all, "%s%s", i ? ", " : "", words[i]);
-	}
-	if (text)
-		problems_add(ps->p, n->at, "%s: '%s' is not one of %s", key, text,
-			     strbuf_text(&all));
-	return 0;
-}
-
-static void read_source(struct parse *ps, const struct yaml_node *map, struct tool_read *r)
-{
-	static const char *const sources[] = {"client.stdout",
-					      "client.stderr",
-					      "server.stdout",
-					      "server.stderr",
-					      "client.json",
-					      "server.json",
-					      NULL};
-	static const enum tool_source from[] = {FROM_CLIENT_OUT, FROM_CLIENT_ERR, FROM_SERVER_OUT,
-						FROM_SERVER_ERR, FROM_CLIENT_OUT, FROM_SERVER_OUT};
-	int i = read_word(ps, map, "from", sources);
-	struct err err = ERR_INIT;
-
-	r->from = from[i];
-	r->path = text_of(ps, map, "path");
-	r->match = text_of(ps, map, "match");
-	if (i >= 4 && !r->path)
-		problems_add(ps->p, map->at,
-			     "a figure from JSON needs a 'path', such as "
-			     "end.sum.bits_per_second");
-	if (i < 4 && !r->match)
-		problems_add(ps->p, map->at,
-			     "a figure from text needs a 'match', such as '(?<value>[\\d.]+) "
-			     "Mbits/sec'");
-	if (r->path && r->match)
-		problems_add(ps->p, map->at, "give either 'path' or 'match', not both");
-	if (r->path && reading_check_path(r->path, &err))
-		problems_add(ps->p, yaml_get(map, "path")->at, "%s", err.text);
-	check_pattern(ps, yaml_get(map, "match"), "value");
-}
-
-/* A unit is written here, or read from the text, never guessed. */
-static void read_unit(struct parse *ps, const struct yaml_node *map, struct tool_read *r)
-{
-	struct err err = ERR_INIT;
-	struct pattern *p = NULL;
-	double factor;
-
-	r->unit = text_of(ps, map, "unit");
-	if (r->unit) {
-		if (figure_unit(r->unit, figure_dimension(r->figure), &factor, &err))
-			problems_add(ps->p, yaml_get(map, "unit")->at, "%s", err.text);
-		return;
-	}
-	if (figure_dimension(r->figure) == DIM_NUMBER) {
-		r->unit = "count";
-		return;
-	}
-	if (!r->match || pattern_new(r->match, &p, &err))
-		p = NULL;
-	if (!p || !pattern_has(p, "unit"))
-		problems_add(ps->p, map->at,
-			     "%s: say its unit, 'unit: …', or capture it as (?<unit>…)",
-			     figure_name(r->figure));
-	pattern_free(p);
-}
-
-static void read_number(struct parse *ps, const struct yaml_node *map, const char *key, double *v)
-{
-	const struct yaml_node *n = yaml_get(map, key);
-	const char *text = yaml_want_text(n, key, ps->p);
-	char *end;
-
-	if (!text)
-		return;
-	*v = strtod(text, &end);
-	if (*end || !isfinite(*v))
-		problems_add(ps->p, n->at, "%s: '%s' is not a number", key, text);
-}
-
-static void read_read(struct parse *ps, const struct yaml_node *n, struct tool_test *t)
-{
-	static const char *const picks[] = {"last", "first", "sum", "mean", "min", "max", NULL};
-	static const char *const sides[] = {"claimed", "sender", "receiver", NULL};
-	const struct yaml_node *map = yaml_want_map(n, "read", ps->p);
-	struct tool_read r = {.at = n->at, .headline = true, .factor = 1, .absent = NAN};
-	struct err err = ERR_INIT;
-
-	if (!map)
-		return;
-	yaml_check_keys(map, "read",
-			KEYS("metric", "from", "path", "match", "pick", "unit", "factor", "side",
-			     "headline", "series", "absent"),
-			ps->p);
-	const char *metric = need(ps, map, "metric", "a read");
-	if (!metric)
-		return;
-	if (figure_parse(metric, &r.figure, &err)) {
-		problems_add(ps->p, yaml_get(map, "metric")->at, "%s", err.text);
-		return;
-	}
-	VEC_FOREACH (other, &t->reads)
-		r.headline = r.headline && !(other->headline && other->figure == r.figure);
-	if (!yaml_get(map, "from"))
-		problems_add(ps->p, map->at, "a read has no 'from', such as client.stdout");
-	else
-		read_source(ps, map, &r);
-	read_unit(ps, map, &r);
-	read_number(ps, map, "factor", &r.factor);
-	read_number(ps, map, "absent", &r.absent);
-	if (r.factor <= 0)
-		problems_add(ps->p, yaml_get(map, "factor")->at, "factor: must be above 0");
-	r.pick = (enum tool_pick)read_word(ps, map, "pick", picks);
-	r.side = (enum tool_side)read_word(ps, map, "side", sides);
-	yaml_want_bool(yaml_get(map, "headline"), "headline", &r.headline, ps->p);
-	yaml_want_bool(yaml_get(map, "series"), "series", &r.series, ps->p);
-	r.headline = r.headline && !r.series;
-	*VEC_ADD(&ps->a->arena, &t->reads) = r;
-}
-
 /* ---- tests ---- */
 
-static void read_exits(struct parse *ps, const struct yaml_node *n, struct tool_test *t)
+static void read_exits(struct adapter_parse *ps, const struct yaml_node *n, struct tool_test *t)
 {
 	const struct yaml_node *map = yaml_want_map(n, "exit", ps->p);
 
@@ -361,20 +77,20 @@ static void read_exits(struct parse *ps, const struct yaml_node *n, struct tool_
 	}
 }
 
-static void read_warnings(struct parse *ps, const struct yaml_node *n, struct tool_test *t)
+static void read_warnings(struct adapter_parse *ps, const struct yaml_node *n, struct tool_test *t)
 {
 	const struct yaml_node *list = yaml_want_seq(n, "warnings", ps->p);
 
 	for (size_t i = 0; list && i < list->items.n; i++) {
 		const char *text = yaml_want_text(list->items.v[i], "warnings", ps->p);
 
-		check_pattern(ps, list->items.v[i], NULL);
+		adapter_parse_pattern(ps, list->items.v[i], NULL);
 		if (text)
-			*VEC_ADD(&ps->a->arena, &t->warnings) = keep(ps, text);
+			*VEC_ADD(&ps->a->arena, &t->warnings) = adapter_parse_keep(ps, text);
 	}
 }
 
-static void read_sizes(struct parse *ps, const struct yaml_node *map, struct tool_test *t)
+static void read_sizes(struct adapter_parse *ps, const struct yaml_node *map, struct tool_test *t)
 {
 	const struct yaml_node *size = yaml_get(map, "default_size"),
 			       *start = yaml_get(map, "start");
@@ -393,25 +109,26 @@ static void read_sizes(struct parse *ps, const struct yaml_node *map, struct too
 		t->start_s = (double)v / 1e9;
 }
 
-static void read_test(struct parse *ps, const struct yaml_pair *pair)
+static void read_test(struct adapter_parse *ps, const struct yaml_pair *pair)
 {
 	const struct yaml_node *map = yaml_want_map(pair->value, pair->key, ps->p);
 	struct tool_test *t = VEC_ADD(&ps->a->arena, &ps->a->tests);
 
-	t->name = keep(ps, pair->key);
+	t->name = adapter_parse_keep(ps, pair->key);
 	t->at = pair->key_at;
 	if (!map)
 		return;
 	yaml_check_keys(
 	    map, "test",
-	    KEYS("server", "client", "reads", "exit", "warnings", "default_size", "start"), ps->p);
-	read_command(ps, yaml_get(map, "server"), "server", &t->server);
-	read_command(ps, yaml_get(map, "client"), "client", &t->client);
+	    ADAPTER_KEYS("server", "client", "reads", "exit", "warnings", "default_size", "start"),
+	    ps->p);
+	adapter_parse_command(ps, yaml_get(map, "server"), "server", &t->server);
+	adapter_parse_command(ps, yaml_get(map, "client"), "client", &t->client);
 	if (!yaml_get(map, "client"))
 		problems_add(ps->p, map->at, "test '%s' has no 'client'", pair->key);
 	const struct yaml_node *reads = yaml_want_seq(yaml_get(map, "reads"), "reads", ps->p);
 	for (size_t i = 0; reads && i < reads->items.n; i++)
-		read_read(ps, reads->items.v[i], t);
+		adapter_parse_read(ps, reads->items.v[i], t);
 	if (!reads || !reads->items.n)
 		problems_add(ps->p, map->at, "test '%s' reads nothing: give it 'reads'", pair->key);
 	read_exits(ps, yaml_get(map, "exit"), t);
@@ -419,7 +136,20 @@ static void read_test(struct parse *ps, const struct yaml_pair *pair)
 	read_sizes(ps, map, t);
 }
 
-static void read_find(struct parse *ps, const struct yaml_node *n)
+/* With a slash it is a file, relative to the adapter's own folder; else PATH has it. */
+static void read_program(struct adapter_parse *ps, const char *text)
+{
+	const char *slash = strrchr(ps->a->file, '/');
+
+	ps->a->program = text;
+	if (text && str_starts(text, "./"))
+		text += 2;
+	if (text && strchr(ps->a->program, '/') && text[0] != '/' && slash)
+		ps->a->program = arena_printf(&ps->a->arena, "%.*s/%s", (int)(slash - ps->a->file),
+					      ps->a->file, text);
+}
+
+static void read_find(struct adapter_parse *ps, const struct yaml_node *n)
 {
 	const struct yaml_node *map = yaml_want_map(n, "find", ps->p);
 	const struct yaml_node *package = yaml_want_map(yaml_get(map, "package"), "package", ps->p);
@@ -428,57 +158,69 @@ static void read_find(struct parse *ps, const struct yaml_node *n)
 
 	if (!map)
 		return;
-	yaml_check_keys(map, "find", KEYS("program", "package", "version"), ps->p);
-	a->program = need(ps, map, "program", "find");
+	yaml_check_keys(map, "find", ADAPTER_KEYS("program", "package", "version"), ps->p);
+	read_program(ps, adapter_parse_need(ps, map, "program", "find"));
 	if (package) {
-		yaml_check_keys(package, "package", KEYS("debian", "fedora"), ps->p);
-		a->package_debian = text_of(ps, package, "debian");
-		a->package_fedora = text_of(ps, package, "fedora");
+		yaml_check_keys(package, "package", ADAPTER_KEYS("debian", "fedora"), ps->p);
+		a->package_debian = adapter_parse_text(ps, package, "debian");
+		a->package_fedora = adapter_parse_text(ps, package, "fedora");
 	}
 	if (!version)
 		return;
-	yaml_check_keys(version, "version", KEYS("args", "match"), ps->p);
-	a->version_match = need(ps, version, "match", "version");
-	check_pattern(ps, yaml_get(version, "match"), "version");
+	yaml_check_keys(version, "version", ADAPTER_KEYS("args", "match"), ps->p);
+	a->version_match = adapter_parse_need(ps, version, "match", "version");
+	adapter_parse_pattern(ps, yaml_get(version, "match"), "version");
 	const struct yaml_node *args = yaml_want_seq(yaml_get(version, "args"), "args", ps->p);
 	for (size_t i = 0; args && i < args->items.n; i++) {
 		const char *text = yaml_want_text(args->items.v[i], "args", ps->p);
 
 		if (text)
-			*VEC_ADD(&a->arena, &a->version_args) = keep(ps, text);
+			*VEC_ADD(&a->arena, &a->version_args) = adapter_parse_keep(ps, text);
 	}
 }
 
-/* "all", "3.12", "3.0..3.13", "3.14..", "..3.13" */
-static void read_versions(struct parse *ps, const char *text, struct tool_fault *f)
+/* A bound of a range: nothing, or a version as adapter_version_compare() reads it. */
+static bool is_version(const char *text)
 {
+	return !*text || (isdigit((unsigned char)*text) && !strstr(text, ".."));
+}
+
+/* "all", "3.12", "3.0..3.13", "3.14..", "..3.13" */
+static void read_versions(struct adapter_parse *ps, const struct yaml_node *n, struct tool_fault *f)
+{
+	const char *text = yaml_want_text(n, "versions", ps->p);
 	const char *dots = text ? strstr(text, "..") : NULL;
 
 	if (!text || str_eq(text, "all"))
 		return;
-	if (!dots) {
-		f->least = f->most = text;
+	f->least = dots ? arena_printf(&ps->a->arena, "%.*s", (int)(dots - text), text)
+			: adapter_parse_keep(ps, text);
+	f->most = dots ? adapter_parse_keep(ps, dots + 2) : f->least;
+	if (!is_version(f->least) || !is_version(f->most) || (!*f->least && !*f->most)) {
+		problems_add(ps->p, n->at,
+			     "versions: '%s' is none of all, 3.12, 3.0..3.13, 3.14.., ..3.13",
+			     text);
 		return;
 	}
-	if (dots > text)
-		f->least = arena_printf(&ps->a->arena, "%.*s", (int)(dots - text), text);
-	if (dots[2])
-		f->most = dots + 2;
+	if (*f->least && *f->most && adapter_version_compare(f->least, f->most) > 0)
+		problems_add(ps->p, n->at, "versions: '%s' ends before it begins", text);
+	f->least = *f->least ? f->least : NULL;
+	f->most = *f->most ? f->most : NULL;
 }
 
-static void read_fault(struct parse *ps, const struct yaml_node *n)
+static void read_fault(struct adapter_parse *ps, const struct yaml_node *n)
 {
 	const struct yaml_node *map = yaml_want_map(n, "known fault", ps->p);
-	struct tool_fault f = {0};
+	struct tool_fault f = {.at = n->at};
 
 	if (!map)
 		return;
-	yaml_check_keys(map, "known fault", KEYS("id", "kind", "trials", "versions", "reference"),
-			ps->p);
-	f.id = need(ps, map, "id", "a known fault");
-	f.kind = text_of(ps, map, "kind");
-	f.reference = need(ps, map, "reference", "a known fault");
-	read_versions(ps, text_of(ps, map, "versions"), &f);
+	yaml_check_keys(map, "known fault",
+			ADAPTER_KEYS("id", "kind", "trials", "versions", "reference"), ps->p);
+	f.id = adapter_parse_need(ps, map, "id", "a known fault");
+	f.kind = adapter_parse_text(ps, map, "kind");
+	f.reference = adapter_parse_need(ps, map, "reference", "a known fault");
+	read_versions(ps, yaml_get(map, "versions"), &f);
 	const struct yaml_node *trials = yaml_get(map, "trials");
 	if (trials && trials->kind == YAML_SEQ) {
 		autostr struct strbuf all = {0};
@@ -489,7 +231,7 @@ static void read_fault(struct parse *ps, const struct yaml_node *n)
 			strbuf_addf(&all, " %s", text ? text : "");
 		}
 		strbuf_addc(&all, ' ');
-		f.trials = keep(ps, strbuf_text(&all));
+		f.trials = adapter_parse_keep(ps, strbuf_text(&all));
 	} else if (trials) {
 		f.trials = arena_printf(&ps->a->arena, " %s ",
 					yaml_want_text(trials, "trials", ps->p) ?: "");
@@ -497,7 +239,21 @@ static void read_fault(struct parse *ps, const struct yaml_node *n)
 	*VEC_ADD(&ps->a->arena, &ps->a->faults) = f;
 }
 
-static void read_all(struct parse *ps, const struct yaml_node *root)
+/* A command whose first word is the tool's name starts the program that was found. */
+static void name_program(const struct adapter *a, struct tool_command *c)
+{
+	const char *first = c->argv.n ? c->argv.v[0].text : NULL;
+	const char *base = a->program ? strrchr(a->program, '/') : NULL;
+
+	if (!first || !a->program)
+		return;
+	base = base ? base + 1 : a->program;
+	if (str_eq(first, a->program) || str_eq(first, base) ||
+	    (strrchr(first, '/') && str_eq(strrchr(first, '/') + 1, base)))
+		c->argv.v[0].text = "{program}";
+}
+
+static void read_all(struct adapter_parse *ps, const struct yaml_node *root)
 {
 	const struct yaml_node *map = yaml_want_map(root, "an adapter", ps->p);
 	const char *version;
@@ -505,13 +261,14 @@ static void read_all(struct parse *ps, const struct yaml_node *root)
 	if (!map)
 		return;
 	yaml_check_keys(map, "adapter",
-			KEYS("version", "name", "title", "find", "tests", "known_faults"), ps->p);
-	version = need(ps, map, "version", "the adapter");
+			ADAPTER_KEYS("version", "name", "title", "find", "tests", "known_faults"),
+			ps->p);
+	version = adapter_parse_need(ps, map, "version", "the adapter");
 	if (version && !str_eq(version, "1"))
 		problems_add(ps->p, yaml_get(map, "version")->at,
 			     "version: this program reads version 1, not '%s'", version);
-	ps->a->name = need(ps, map, "name", "the adapter");
-	ps->a->title = text_of(ps, map, "title");
+	ps->a->name = adapter_parse_need(ps, map, "name", "the adapter");
+	ps->a->title = adapter_parse_text(ps, map, "title");
 	if (!yaml_get(map, "find"))
 		problems_add(ps->p, map->at, "the adapter has no 'find'");
 	read_find(ps, yaml_get(map, "find"));
@@ -520,6 +277,10 @@ static void read_all(struct parse *ps, const struct yaml_node *root)
 		read_test(ps, &tests->pairs.v[i]);
 	if (!tests || !tests->pairs.n)
 		problems_add(ps->p, map->at, "the adapter has no 'tests'");
+	VEC_FOREACH (t, &ps->a->tests) {
+		name_program(ps->a, &t->server);
+		name_program(ps->a, &t->client);
+	}
 	const struct yaml_node *faults =
 	    yaml_want_seq(yaml_get(map, "known_faults"), "known_faults", ps->p);
 	for (size_t i = 0; faults && i < faults->items.n; i++)
@@ -529,7 +290,7 @@ static void read_all(struct parse *ps, const struct yaml_node *root)
 struct adapter *adapter_parse(const char *name, const char *text, size_t len, struct problems *p)
 {
 	struct adapter *a = mem_zalloc(sizeof(*a));
-	struct parse ps = {a, p};
+	struct adapter_parse ps = {a, p};
 	struct yaml y;
 
 	arena_init(&a->arena);

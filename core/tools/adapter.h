@@ -25,8 +25,8 @@ enum tool_ready { READY_AT_ONCE, READY_LISTEN_TCP, READY_LISTEN_UDP, READY_LINE 
 
 struct tool_command {
 	bool given;
-	VEC(struct tool_word) argv;
-	enum tool_ready ready;	/* server: when the client may start */
+	VEC(struct tool_word) argv; /* first: "{program}" where it is the adapter's own */
+	enum tool_ready ready;	    /* server: when the client may start */
 	const char *ready_line; /* READY_LINE: a regular expression that a line of its output has */
 	const char *ready_port; /* READY_LISTEN_…: with placeholders; NULL: {port} */
 	bool ends;	 /* server: ends by itself after one client (then its result is whole) */
@@ -76,11 +76,13 @@ struct tool_fault {		  /* known, with where it was reported */
 	const char *trials;	  /* names, or NULL: any */
 	const char *least, *most; /* versions, inclusive; NULL: no bound */
 	const char *reference;
+	struct mark at;
 };
 
 struct adapter {
 	struct arena arena;
-	const char *file, *name, *title, *program;
+	const char *file, *name, *title;
+	const char *program; /* with a slash: a path; else it is looked for in PATH */
 	const char *package_debian, *package_fedora; /* or NULL */
 	VEC(const char *) version_args;
 	const char *version_match; /* PCRE2 with a capture named `version` */

@@ -55,6 +55,7 @@ tests:
       - {metric: received, from: client.stdout, match: 'received (?<value>\d+)'}
 END
 fails_with 0 "a dozen lines describe a toy" vpclab tool check "$work/toy.yaml"
+has "… with one test" "$output" "no mistakes, 1 test"$'\n'
 has "… and it is found, with its version" "$output" "version 1.5"
 run vpclab tool try "$work/toy.yaml" --json
 is "tried: status" "$status" 0
@@ -81,6 +82,32 @@ has "… is told, with all that the tool printed" "$output" "sent "
 sed 's/argv: \[toy, -s, /argv: [toy, -s, "x", /' "$work/toy.yaml" >"$work/bad.yaml"
 run vpclab tool try "$work/bad.yaml"
 has "a server that does not listen is told" "$output" "the server of toy"
+
+sed "\$ a known_faults: [{id: a, kind: hiden-loss, versions: 1...2, reference: x}]" "$work/toy.yaml" >"$work/bad.yaml"
+fails_with 2 "a known fault of no kind and no version" vpclab tool check "$work/bad.yaml"
+has "… its kind is told with a suggestion" "$output" "did you mean 'hidden-loss'?"
+has "… its versions are told with their place" "$output" "versions: '1...2' is none of all"
+sed 's/argv: \[toy, -s/argv: [toyserver, -s/' "$work/toy.yaml" >"$work/bad.yaml"
+run vpclab tool check "$work/bad.yaml"
+has "another program that is not here is told before it is run" "$output" "its server starts toyserver, which is not here"
+sed 's/find: {program: toy/find: {program: nosuchtoy/' "$work/toy.yaml" >"$work/bad.yaml"
+run vpclab tool check "$work/bad.yaml"
+has "a tool that is not here, of no package" "$output" "nosuchtoy is not here, and its adapter names no package"
+
+# A program beside its adapter, as in somebody's checkout: found from wherever it is asked for.
+sed 's|find: {program: toy|find: {program: ./bin/toy|' "$work/toy.yaml" >"$work/beside.yaml"
+run env PATH=/usr/bin:/bin "$VPCLAB" tool try "$work/beside.yaml" --json
+is "a program is found beside its adapter" "$status $(jq -c '.tests[0].status' <<<"$output")" "0 0"
+run env -C "$work" PATH=/usr/bin:/bin "$(realpath "$VPCLAB")" tool check beside.yaml
+has "… also by a relative path" "$output" "$work/bin/toy, version 1.5"
+
+mkdir "$work/empty"
+ln -s "$top/scenarios" "$work/empty/scenarios"
+printf '#!/bin/sh\n' >"$work/empty/ping"
+run env -C "$work/empty" "$(realpath "$VPCLAB")" tool show ping
+has "a file that is called as an adapter hides none" "$output" "name: ping"
+run vpclab tool show skeleton
+is "the skeleton is shown to be copied" "$output" "$(cat "$top/scenarios/tools/skeleton.yaml")"
 
 run vpclab tool ls --json
 is "all adapters that come along are listed" "$(jq '.tools | length >= 9' <<<"$output")" true

@@ -24,7 +24,8 @@ static void make_file(const char *path)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* A current directory of our own with topologies/one.yaml, topologies/two.yaml and mine.yaml. */
+/* A current directory of our own with topologies/one.yaml, topologies/two.yaml, mine.yaml, and the
+ * files two and other. */
 static int enter_directory(void **state)
 {
 	char *dir = mem_strdup("/tmp/test-vpclab-XXXXXX");
@@ -36,13 +37,19 @@ static int enter_directory(void **state)
 	make_file("topologies/two.yaml");
 	make_file("topologies/readme.txt");
 	make_file("mine.yaml");
+	make_file("two");
+	make_file("other");
 	return 0;
 }
 
 static int leave_directory(void **state)
 {
-	static const char *const files[] = {"topologies/one.yaml", "topologies/two.yaml",
-					    "topologies/readme.txt", "mine.yaml"};
+	static const char *const files[] = {"topologies/one.yaml",
+					    "topologies/two.yaml",
+					    "topologies/readme.txt",
+					    "mine.yaml",
+					    "two",
+					    "other"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		unlink(files[i]);
@@ -70,7 +77,9 @@ static void test_found(void **state)
 	assert_found("-", "-");
 	assert_found("mine.yaml", "mine.yaml");
 	assert_found("./mine.yaml", "./mine.yaml");
-	assert_found("two", "topologies/two.yaml");
+	assert_found("two", "topologies/two.yaml"); /* a file of that name hides nothing */
+	assert_found("./two", "./two");
+	assert_found("other", "other");
 	assert_found("one", "topologies/one.yaml"); /* a directory of that name is no file */
 }
 

@@ -29,6 +29,7 @@ static struct adapter *parse(const char *text, struct problems *p)
 	"  udp_stream:\n"
 #define CLIENT "    client: {argv: [toy, \"{server.address}\"]}\n"
 #define READS  "    reads: [{metric: lost, from: client.stdout, match: 'lost (?<value>\\d+)'}]\n"
+#define FAULT  "known_faults: [{id: a, kind: hidden-loss, versions: "
 
 static void test_mistakes(void **state)
 {
@@ -70,6 +71,10 @@ static void test_mistakes(void **state)
 	    {HEAD CLIENT "    reads: [{metric: lost, from: client.json, path: 'a[*'}]\n",
 	     "7:53: 'a[*' is no path"},
 	    {HEAD CLIENT READS "    exit: {256: ok}\n", "exit: '256' is not"},
+	    {HEAD CLIENT READS FAULT "3.1...4, reference: r}]\n", "'3.1...4' is none of all"},
+	    {HEAD CLIENT READS FAULT ".., reference: r}]\n", "'..' is none of all"},
+	    {HEAD CLIENT READS FAULT "new, reference: r}]\n", "'new' is none of all"},
+	    {HEAD CLIENT READS FAULT "3.12..3.9, reference: r}]\n", "ends before it begins"},
 	    {HEAD CLIENT READS "    ready: 1\n", "unknown key 'ready' in test"},
 	};
 
@@ -95,7 +100,7 @@ static void test_words(void **state)
 	    parse(HEAD "    client: {argv: [toy, -x, \"a{{b\", {with: streams, args: [-P, "
 		       "\"{streams}\"]}, {without: rate.bps, args: [-b, \"0\"]}]}\n" READS,
 		  &p);
-	struct command_values v = {.streams = 4};
+	struct command_values v = {.streams = 4, .program = "/opt/toy"};
 	struct command_line l;
 	struct err err = ERR_INIT;
 
@@ -103,6 +108,7 @@ static void test_words(void **state)
 	assert_int_equal(problems_count(&p), 0);
 	assert_int_equal(command_expand(&a->tests.v[0].client, &v, &l, &err), 0);
 	assert_int_equal(l.argv.n, 7);
+	assert_string_equal(l.argv.v[0], "/opt/toy"); /* what was found, by the tool's name */
 	assert_string_equal(l.argv.v[2], "a{b");
 	assert_string_equal(l.argv.v[4], "4");
 	assert_string_equal(l.argv.v[6], "0");

@@ -6,19 +6,16 @@
 # timeout: 240
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=measure.inc
+. "$(dirname "$0")/measure.inc"
 # shellcheck source=two.inc
 . "$(dirname "$0")/two.inc"
 need jq nft sysctl
 
-# measure ARGUMENT…: the engine's part of the result is in $work/m.json; status.
-measure() {
-	for _ in 1 2 3; do
-		vpclab measure "$lab:client" server "$@" --json >"$work/all.json" 2>"$work/err"
-		status=$?
-		output=$(<"$work/err")
-		# A worker that got no CPU for seconds has measured nothing.
-		case $output in *"later than the warm-up"*) ;; *) break ;; esac
-	done
+# m ARGUMENT…: one measurement; the engine's part of the result is in $work/m.json; status.
+m() {
+	measure "$work/all.json" "$lab:client" server "$@"
+	output=$(<"$work/all.json.err")
 	jq .engine "$work/all.json" >"$work/m.json" 2>/dev/null
 }
 
@@ -34,8 +31,8 @@ busy='((.latency_ns.count * .latency_ns.mean) as $sum | (.client.window_ns *
 
 # each NAME TEST OPTION…: it runs, and all its requests are always on the way.
 each() {
-	for _ in 1 2 3; do # a machine that is busy with other things may starve one
-		measure "${@:2}" --duration 1s --warmup 300ms
+	for _ in $tries; do # a machine that is busy with other things may starve one
+		m "${@:2}" --duration 1s --warmup 300ms
 		[ "$(jq "$busy" "$work/m.json" 2>&1)" = true ] && break
 	done
 	found "$1" ".pps > 0 and .latency_ns.count == .client.packets and $busy"
@@ -56,18 +53,18 @@ lab_down
 # for a minute, so the sum of all connections is the number of pairs.
 link ports "" || finish
 on client sysctl -q -w net.ipv4.ip_local_port_range="40000 40099"
-measure tcp_crr --duration 1s --warmup 0s --interval 250ms
+m tcp_crr --duration 1s --warmup 0s --interval 250ms
 found "rst: more connections than ports" '.client.packets_all > 300 and .detail.ports_used <= 100'
 found "rst: no port is missing" '.detail.address_not_available == 0 and .detail.time_wait == 0'
 found "rst: the rate does not fall" '[.intervals[].transactions] | min > 20'
 found "the range is in the result" '.detail.port_range == [40000, 40099]'
-measure tcp_crr --close fin --ports 3 --duration 1s --warmup 0s
+m tcp_crr --close fin --ports 3 --duration 1s --warmup 0s
 found "fin: as many connections as pairs of ports" '.client.packets_all == 300'
 found "fin: they are in TIME_WAIT" '.detail.time_wait == 300 and .detail.ports_used == 100'
 found "fin: the tries without a port are counted" '.detail.address_not_available > 0 and
 	.lost == .detail.address_not_available'
 found "fin: what held the rate" '.limit == "sender" and (.limit_why | test("TIME_WAIT"))'
-measure tcp_cc --duration 500ms --warmup 0s
+m tcp_cc --duration 500ms --warmup 0s
 found "tcp_cc: more connections than ports" '.client.packets_all > 300 and .client.bytes == 0'
 on client sysctl -q -w net.ipv4.ip_local_port_range="32768 60999"
 
@@ -83,12 +80,12 @@ refuse() {
 	END
 }
 refuse 'numgen random mod 4 0'
-measure tcp_crr --streams 4 --duration 1s --warmup 100ms
+m tcp_crr --streams 4 --duration 1s --warmup 100ms
 found "connections that are refused are counted" '.detail.refused > 0 and .lost == .detail.refused'
 found "and the others go on" '.client.packets > .detail.refused'
 on server nft delete table inet rr
 refuse ''
-measure tcp_cc --duration 500ms --warmup 0s
+m tcp_cc --duration 500ms --warmup 0s
 is "all refused: no result" "$((status != 0))" 1
 has "all refused: why" "$output $(jq .invalid "$work/m.json")" "Connection refused"
 on server nft delete table inet rr
@@ -96,17 +93,17 @@ lab_down
 
 # A path with 10 ms there and back: rates are its inverse, losses stop nothing.
 link far "delay: 5ms, ab: {loss: 4%}" || finish
-measure udp_rr --streams 20 --duration 2s --warmup 300ms
+m udp_rr --streams 20 --duration 2s --warmup 300ms
 found "udp_rr with loss goes on" '.pps > 500 and .pps < 2000 and .latency_ns.min > 9.9e6'
 found "udp_rr: what is lost" '.lost > 10 and .loss > 0.015 and .loss < 0.08 and
 	(.sent_pps * .client.window_ns / 1e9 - .client.packets - .lost | fabs) < 0.01'
-measure udp_rr --streams 20 --duration 1s --warmup 0s --timeout 1ms
+m udp_rr --streams 20 --duration 1s --warmup 0s --timeout 1ms
 found "an answer after the timeout is late, and no loss" '.late > 0 and .late >= .client.packets - 40
 	and .loss < 0.08'
-measure tcp_crr --streams 10 --duration 2s --warmup 0s
+m tcp_crr --streams 10 --duration 2s --warmup 0s
 found "tcp_crr: two round trips" '.latency_ns.min > 19.9e6 and .detail.connect_ns.min > 9.9e6 and
 	.pps > 50 and .pps < 505 and .lost == 0'
-measure tcp_crr --streams 10 --duration 1s --warmup 0s --timeout 15ms
+m tcp_crr --streams 10 --duration 1s --warmup 0s --timeout 15ms
 is "all timed out: no result" "$((status != 0))" 1
 has "all timed out: why" "$output $(jq .invalid "$work/m.json")" "timed out"
 lab_down

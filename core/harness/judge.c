@@ -141,6 +141,30 @@ static double truth_of(const struct judging *j, const struct trial_question *q)
 
 /* ---- questions ---- */
 
+/*
+ * What came to the receiver's card and what its program could have of it are both what was
+ * delivered: between them lies what its socket dropped.
+ */
+static double had(const struct evidence *e, const struct trial_question *q, double truth)
+{
+	bool delivered = q->figure == FIGURE_GOODPUT || q->figure == FIGURE_PACKETS ||
+			 q->figure == FIGURE_RECEIVED;
+
+	if (q->source != TRUTH_COUNTED || !delivered || !(e->lost_host > 0))
+		return truth;
+	return truth * fmax(1 - e->lost_host * e->fragments / e->arrived_packets, 0);
+}
+
+/* By how much it is outside of what is tolerated; below 0: it is not. */
+static double beyond(const struct judging *j, const struct trial_question *q,
+		     const struct answer *a, const struct reading *reading)
+{
+	double least = had(j->e, q, a->truth);
+	double off = fmax(a->said - a->truth, least - a->said);
+
+	return off - a->tolerance * (1 + 1e-9) - reading_half_digit(reading);
+}
+
 static void weigh(struct judging *j, const struct trial_question *q, const struct reading *reading)
 {
 	double truth = truth_of(j, q), said = reading->value;
@@ -167,14 +191,14 @@ static void weigh(struct judging *j, const struct trial_question *q, const struc
 		say(j, a, "says %s; the truth is not known", said_text);
 		return;
 	}
-	double beyond = fabs(said - truth) - tolerance * (1 + 1e-9) - reading_half_digit(reading);
-	const char *doubt = judge_doubt(j->e, q, a, beyond, &j->out->arena);
+	double outside = beyond(j, q, a, reading);
+	const char *doubt = judge_doubt(j->e, q, a, outside, &j->out->arena);
 	if (doubt) {
 		a->judgement = JUDGED_INCONCLUSIVE;
-		a->kind = beyond > 0 ? judge_why(j->e, q->figure, said, truth) : FAULT_NONE;
+		a->kind = outside > 0 ? judge_why(j->e, q->figure, said, truth) : FAULT_NONE;
 		say(j, a, "says %s; true is %s; %s: %s", said_text, truth_text,
 		    j->e->spoilt ? "the lab failed" : "the machine was the limit", doubt);
-	} else if (beyond <= 0) {
+	} else if (outside <= 0) {
 		say(j, a, "says %s; true is %s", said_text, truth_text);
 	} else {
 		a->judgement = j->r->warnings.n ? JUDGED_OFF : JUDGED_LIE;

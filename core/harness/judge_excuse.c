@@ -72,12 +72,7 @@ static const char *socket_was_full(const struct evidence *e, enum figure f, doub
 		by = lost / e->sent_packets;
 	else if (f == FIGURE_LOST)
 		by = lost;
-	else if (f == FIGURE_RECEIVED)
-		by = -lost;
-	else if (is_rate(f) && e->arrived_packets > 0)
-		by = -lost / e->arrived_packets *
-		     (f == FIGURE_GOODPUT ? e->counted_bps : e->counted_pps);
-	if (by == 0 || off * by < 0 || fabs(off) > fabs(by) + allowed)
+	if (by == 0 || off < 0 || off > by + allowed)
 		return NULL;
 	return arena_printf(
 	    arena, "it waited %.3g s for a CPU, and its socket overflowed by %.0f datagrams",
@@ -116,14 +111,21 @@ static const char *waited(const struct evidence *e, struct arena *arena)
 			    e->waited_longest_s * 1e3);
 }
 
+/* It is so little inside that without the waits it might be outside. */
+static bool hidden(const struct evidence *e, const struct answer *a, double beyond, double error)
+{
+	return a->tolerance > 0 && beyond > -error && (e->machine || felt(e));
+}
+
 const char *judge_doubt(const struct evidence *e, const struct trial_question *q,
 			const struct answer *a, double beyond, struct arena *arena)
 {
-	double late = clock_error(e, q->figure, a->truth), off = a->said - a->truth;
+	double off = a->said - a->truth, late = clock_error(e, q->figure, a->truth);
+	double longer = time_error(e, q->figure, a->truth);
 	const char *why = NULL;
 
-	if (beyond <= 0) /* as far inside as the clock is uncertain, or it might be outside */
-		return late > 0 && beyond > -late && a->tolerance > 0 && e->machine
+	if (beyond <= 0)
+		return hidden(e, a, beyond, late) || hidden(e, a, -off - a->tolerance, longer)
 			   ? waited(e, arena)
 			   : NULL;
 	if (e->spoilt)
@@ -134,7 +136,7 @@ const char *judge_doubt(const struct evidence *e, const struct trial_question *q
 		why = socket_was_full(e, q->figure, off, a->tolerance, arena);
 	if (!why && beyond <= late)
 		why = waited(e, arena);
-	if (!why && off > 0 && beyond <= time_error(e, q->figure, a->truth))
+	if (!why && off > 0 && beyond <= longer)
 		why = waited(e, arena);
 	return why ?: uneven(e, q, a->said, a->tolerance, arena);
 }

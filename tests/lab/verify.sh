@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # verify: the judge on trial. A tool that really sends traffic (liar.pl) tells each kind of lie on
 # purpose: each is caught and named by its kind; told honestly, the same is true on every trial.
-# timeout: 400
+# timeout: 900
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq perl

@@ -62,6 +62,9 @@ void yaml_check_keys(const struct yaml_node *map, const char *what, const char *
  *   const char *s = yaml_want_text(yaml_get(map, "host"), "host", p);
  */
 const char *yaml_want_text(const struct yaml_node *n, const char *what, struct problems *p);
+/* A name of the writer's own, which becomes a part of file names, tables and reports: 1 to 64
+ * letters, digits, '-', '_', '.', the first none of those three. "" after adding a problem. */
+const char *yaml_want_name(const struct yaml_node *n, const char *what, struct problems *p);
 const struct yaml_node *yaml_want_map(const struct yaml_node *n, const char *what,
 				      struct problems *p);
 const struct yaml_node *yaml_want_seq(const struct yaml_node *n, const char *what,

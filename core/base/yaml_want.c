@@ -5,6 +5,10 @@
  */
 #include "core/base/yaml.h"
 
+#include <string.h>
+
+#define NAME_MAX_BYTES 64
+
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
 	if (!map || map->kind != YAML_MAP)
@@ -74,6 +78,27 @@ const char *yaml_want_text(const struct yaml_node *n, const char *what, struct p
 {
 	n = want(n, YAML_SCALAR, what, p);
 	return n ? n->text : NULL;
+}
+
+const char *yaml_want_name(const struct yaml_node *n, const char *what, struct problems *p)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_.";
+	const char *text = yaml_want_text(n, what, p);
+	size_t len = text ? strlen(text) : 0;
+
+	if (!text)
+		return "";
+	if (len >= 1 && len <= NAME_MAX_BYTES && strspn(text, letters) == len &&
+	    !strchr("-_.", text[0]))
+		return text;
+	autostr struct strbuf said = {0};
+	str_add_line(&said, text, 80);
+	problems_add(p, n->at,
+		     "%s: '%s' is no name: 1 to %d letters, digits, '-', '_' and '.', and the "
+		     "first is a letter or a digit",
+		     what, strbuf_text(&said), NAME_MAX_BYTES);
+	return "";
 }
 
 const struct yaml_node *yaml_want_map(const struct yaml_node *n, const char *what,

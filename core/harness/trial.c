@@ -97,7 +97,7 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 {
 	autostr struct strbuf out = {0};
 
-	strbuf_addf(&out, "version: 1\nname: %s\nnodes:\n", ps->t->name ? ps->t->name : "trial");
+	strbuf_addf(&out, "version: 1\nname: %s\nnodes:\n", *ps->t->name ? ps->t->name : "trial");
 	if (router)
 		strbuf_add(
 		    &out,
@@ -128,6 +128,7 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 	    .main = {ps->t->topology_name, ps->t->topology, strlen(ps->t->topology)}};
 	topology_free(topology_parse(&made, ps->p));
 	ps->t->link = router ? "n-server" : "client-server";
+	ps->t->router = router;
 	ps->t->from = "client";
 	ps->t->to = "server";
 }
@@ -291,6 +292,18 @@ static void read_questions(struct parse *ps, const struct yaml_node *map)
 
 /* ---- what happens ---- */
 
+/* Is there what it happens to? */
+static void check_event(struct parse *ps, const struct trial_event *e)
+{
+	if (e->kind != EVENT_KILL_SERVER && !ps->t->link)
+		problems_add(ps->p, e->mark,
+			     "cut, freeze and set are of the trial's own 'link', which it has not");
+	else if (e->kind == EVENT_CUT && !ps->t->router)
+		problems_add(ps->p, e->mark, "cut: the router does it; say 'via: router'");
+	else if (e->kind == EVENT_SET && !e->what)
+		problems_add(ps->p, e->mark, "set: say what, such as rate=5mbit");
+}
+
 static void read_event(struct parse *ps, const struct yaml_node *n)
 {
 	const struct yaml_node *map = yaml_want_map(n, "event", ps->p);
@@ -327,6 +340,7 @@ static void read_event(struct parse *ps, const struct yaml_node *n)
 	}
 	if (kinds != 1)
 		problems_add(ps->p, map->at, "an event is one of cut, freeze, set, kill");
+	check_event(ps, &e);
 	*VEC_ADD(&ps->t->arena, &ps->t->events) = e;
 }
 
@@ -390,8 +404,8 @@ static void read_all(struct parse *ps, const struct yaml_node *root)
 	version = text_of(ps, map, "version");
 	if (!version || !str_eq(version, "1"))
 		problems_add(ps->p, map->at, "version: this program reads version 1");
-	t->name = text_of(ps, map, "name");
-	if (!t->name)
+	t->name = arena_strdup(&t->arena, yaml_want_name(yaml_get(map, "name"), "name", ps->p));
+	if (!yaml_get(map, "name"))
 		problems_add(ps->p, map->at, "the trial has no 'name'");
 	t->title = text_of(ps, map, "title");
 	t->explain = text_of(ps, map, "explain");

@@ -4,7 +4,7 @@
  * its answers may be off. A YAML file in scenarios/trials; pure.
  *
  *   version: 1
- *   name: tail-loss
+ *   name: tail-loss                letters, digits, '-', '_', '.'
  *   title: The last three quarters of the packets vanish
  *   core: true                      in the short list
  *   link: {ab: {loss: {after: 500}}, queue: 100ms}
@@ -85,6 +85,7 @@ struct trial {
 	struct arena arena;
 	const char *file, *name, *title, *explain;
 	bool core, alone, no_server;
+	bool router;	      /* between the ends of `link` */
 	int repeat;	      /* runs in a row on one lab (soak); default 1 */
 	int clients;	      /* at one server at the same time; default 1 */
 	const char *topology; /* text made from `link`, or NULL: topology_name is to be found */

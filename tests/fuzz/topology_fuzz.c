@@ -3,27 +3,10 @@
  * topology_fuzz: any bytes as a topology file. What has no problem is compiled, shaped and
  * unshaped, and must have its interface names within the kernel's limits and unique.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/keyset.h"
 #include "emulator/model/topology.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/* A leak of libfyaml 0.7.12's own; see yaml_fuzz.c. */
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libfyaml.so";
-}
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check(const struct wire *w)
 {

@@ -3,22 +3,11 @@
  * units_fuzz: any text as each of the quantities and addresses. What was taken must be in range,
  * and what is printed of an address must read back as the same.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/addr.h"
 #include "core/base/mem.h"
 #include "core/base/units.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void quantities(const char *s)
 {

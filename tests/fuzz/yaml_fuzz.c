@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* yaml_fuzz: any bytes as a YAML file. Every node is then looked at, as a reader of a schema does.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/base/yaml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-const char *__lsan_default_suppressions(void);
-
-/*
- * libfyaml 0.7.12 loses 4 KiB for a quoted key with over 30 escaped characters (fy_atom_is_number()
- * returns without fy_atom_iter_finish()). The unit tests run without this, so that what we do not
- * give back to libfyaml is found there.
- */
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libfyaml.so";
-}
-
-static void require(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 /* Nesting is limited, so walking by recursion is safe: that is a part of what is tried here. */
 static size_t walk(const struct yaml_node *n, int depth)

@@ -413,6 +413,45 @@ static void unknown_keys_get_a_suggestion(void **state)
 	problems_done(&p);
 }
 
+/* Names go into file names, tables, TAP and JUnit. */
+static void names_are_plain(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} cases[] = {
+	    {"a", true},
+	    {"iperf3.16-x_1", true},
+	    {"3proxy", true},
+	    {"''", false},
+	    {"\"a\\nb\"", false},
+	    {"a b", false},
+	    {"../a", false},
+	    {"-a", false},
+	    {".", false},
+	    {"a/b", false},
+	    {"µ", false},
+	    {"a#b", false},
+	    {"[a]", false},
+	    {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff12345", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		autofree char *text = mem_printf("name: %s\n", cases[i].text);
+		struct problems p;
+		struct yaml y;
+
+		problems_init(&p);
+		assert_int_equal(yaml_parse(&y, "f", text, strlen(text), &p), 0);
+		const char *name = yaml_want_name(yaml_get(y.root, "name"), "name", &p);
+		if (problems_count(&p) != !cases[i].good || !*name == cases[i].good)
+			fail_msg("%s: '%s'", cases[i].text, name);
+		yaml_done(&y);
+		problems_done(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +466,7 @@ int main(void)
 	    cmocka_unit_test(large_maps_and_many_anchors_are_quick),
 	    cmocka_unit_test(nothing_is_printed),
 	    cmocka_unit_test(wanted_kinds),
+	    cmocka_unit_test(names_are_plain),
 	    cmocka_unit_test(unknown_keys_get_a_suggestion),
 	};
 

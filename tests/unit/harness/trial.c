@@ -82,7 +82,11 @@ static const struct {
 } broken[] = {
     {"version: 1", "version: 2", "t.yaml:1:1: version: this program reads version 1"},
     {"name: t\n", "", "has no 'name'"},
+    {"name: t\n", "name: \"t\\n# x\"\n", "t.yaml:2:7: name: 't # x' is no name"},
     {"via: router", "vai: router", "did you mean 'via'?"},
+    {"via: router\n", "", "say 'via: router'"},
+    {"link: {rate: 20mbit, queue: 50ms}\nvia: router\n", "topology: eip\nfrom: a\nto: b\n",
+     "are of the trial's own 'link'"},
     {"via: router", "via: switch", "t.yaml:4:6: via: 'switch' is not router"},
     {"link: {rate: 20mbit, queue: 50ms}\n", "", "either 'link' or 'topology'"},
     {"rate: 20mbit", "rat: 20mbit", "did you mean 'rate'?"},

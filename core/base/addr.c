@@ -31,6 +31,46 @@ int ip_parse(const char *s, struct ip *ip, struct err *err)
 	return 0;
 }
 
+bool ip_is_link_local(const struct ip *ip)
+{
+	return ip->family == AF_INET6 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+bool ip_is_multicast(const struct ip *ip)
+{
+	return ip->family == AF_INET6 ? ip->bytes[0] == 0xff
+				      : ip->family == AF_INET && ip->bytes[0] >> 4 == 14;
+}
+
+int ip_zone_parse(const char *s, struct ip_zone *out, struct err *err)
+{
+	size_t len = strcspn(s, "%");
+	struct ip_zone new = {0};
+	char text[ADDR_TEXT];
+
+	if (len >= sizeof(text))
+		return err_input(err, "'%s' is not an IPv4 or IPv6 address", s);
+	memcpy(text, s, len);
+	text[len] = '\0';
+	int r = ip_parse(text, &new.ip, err);
+	if (!r && s[len]) {
+		const char *zone = s + len + 1;
+
+		if (!ip_is_link_local(&new.ip))
+			return err_input(err, "'%s': only a link-local address (fe80::/10) has a "
+					      "zone",
+					 s);
+		if (!*zone || strlen(zone) >= sizeof(new.zone) || strpbrk(zone, "/% \t\n"))
+			return err_input(err, "'%s': the zone must be a device's name, as in "
+					      "fe80::1%%eth0",
+					 s);
+		strcpy(new.zone, zone);
+	}
+	if (!r)
+		*out = new;
+	return r;
+}
+
 /* "0" … "128": digits alone, no sign, no leading zero. -1 when it is none. */
 static int read_length(const char *s)
 {

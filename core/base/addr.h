@@ -10,10 +10,16 @@
 #include "core/base/err.h"
 
 #define ADDR_TEXT 64 /* enough for any address or prefix printed here */
+#define ADDR_ZONE 16 /* of a device's name, IFNAMSIZ */
 
 struct ip {
 	int family;	   /* AF_INET, AF_INET6, or 0: no address */
 	uint8_t bytes[16]; /* network order; IPv4 uses the first four */
+};
+
+struct ip_zone { /* RFC 4007: a link-local address is one of several by the device behind which it is */
+	struct ip ip;
+	char zone[ADDR_ZONE]; /* a device of whoever uses the address; "": none was named */
 };
 
 struct prefix { /* an address with a prefix length: of an interface, or of a network */
@@ -26,6 +32,10 @@ struct mac {
 };
 
 int ip_parse(const char *s, struct ip *ip, struct err *err);
+/* "fe80::1%eth0" too; only a link-local address has a zone. */
+int ip_zone_parse(const char *s, struct ip_zone *out, struct err *err);
+bool ip_is_link_local(const struct ip *ip); /* IPv6's, fe80::/10 */
+bool ip_is_multicast(const struct ip *ip);  /* 224.0.0.0/4, ff00::/8 */
 int prefix_parse(const char *s, struct prefix *p, struct err *err); /* the length is required */
 int mac_parse(const char *s, struct mac *mac, struct err *err);
 const char *ip_format(char buf[static ADDR_TEXT], const struct ip *ip);

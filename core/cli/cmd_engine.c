@@ -189,11 +189,13 @@ static int engine_both(const struct engine_spec *spec, const char *address, enum
 	struct lines lines;
 	struct engine_worker client = {.fd = -1}, server = {.fd = -1};
 	struct engine_result result;
-	struct ip ip;
-	int ret = ip_parse(address, &ip, err);
+	struct engine_spec zoned = *spec;
+	struct ip_zone at;
+	int ret = ip_zone_parse(address, &at, err);
 
 	if (ret)
 		return ret;
+	memcpy(zoned.zone, at.zone, sizeof(zoned.zone));
 	ret = engine_start(&server, err);
 	if (!ret)
 		ret = engine_start(&client, err);
@@ -206,7 +208,7 @@ static int engine_both(const struct engine_spec *spec, const char *address, enum
 		lines_init(&lines, spec, face_show);
 		if (face_is_live(face))
 			hooks.on_each = lines_each;
-		ret = engine_pair(spec, &ip, &ends, &hooks, &result, err);
+		ret = engine_pair(&zoned, &at.ip, &ends, &hooks, &result, err);
 		lines_end(&lines);
 	}
 	engine_end(&client);

@@ -35,8 +35,8 @@ struct measure_options {
 	bool opposite, json;
 };
 
-static int fill_spec(const struct measure_options *o, const char *test, struct engine_spec *e,
-		     struct err *err)
+static int fill_spec(const struct measure_options *o, const struct measure_ends *ends,
+		     const char *test, struct engine_spec *e, struct err *err)
 {
 	int r = test_options_specify(&o->test, test, e, err);
 
@@ -47,7 +47,7 @@ static int fill_spec(const struct measure_options *o, const char *test, struct e
 	if (!engine_test_traits(e->test).datagram || !engine_test_traits(e->test).stream)
 		return err_input(err, "--frame: only streams of datagrams (udp_stream, udp_maerts, "
 				      "udp_bidir) have frames of a given size");
-	e->size = attempt_frame_payload(o->frame, where_family(&o->where));
+	e->size = attempt_frame_payload(o->frame, where_family(&o->where, ends));
 	return e->size ? 0
 		       : err_input(err, "--frame: %lld bytes leave no room for payload",
 				   (long long)o->frame);
@@ -130,13 +130,15 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	enum face face = face_of(&o->face, o->json, FACE_TEXT);
 	int r = source_open_lab(ends->lab, &s, err);
 
+	if (!r)
+		r = where_zones(ends, &s.wire, err);
 	measure_face(face, false);
 	m.spec = (struct attempt_spec){
 	    .lab = s.lab,
 	    .wire = &s.wire,
 	    .from = ends->pairs.v[0].from,
 	    .to = ends->pairs.v[0].to,
-	    .family = where_family(&o->where),
+	    .family = where_family(&o->where, ends),
 	    .opposite = o->opposite,
 	    .engine = *e,
 	};
@@ -194,7 +196,7 @@ static int measure_run(const struct call *call, struct err *err)
 	if (!r)
 		r = check_options(o, &ends, err);
 	if (!r)
-		r = fill_spec(o, call->argv[2], &e, err);
+		r = fill_spec(o, &ends, call->argv[2], &e, err);
 	if (!r)
 		r = ends.remote ? measure_remote(o, &ends, &e, err)
 				: measure_lab(o, &ends, &e, err);
@@ -241,12 +243,17 @@ const struct command cmd_measure = {
 	"\n"
 	"    vpclab measure star:a,b c tcp_stream\n"
 	"\n"
+	"A link-local address needs its zone, the device of SRC behind which it is:\n"
+	"\n"
+	"    vpclab measure star:a fe80::2%eth1 tcp_stream\n"
+	"\n"
 	"Real machines are ssh://[USER@]HOST[:PORT], where vpclab of this version is installed "
 	"and\n"
 	"ssh gets in without a password; tls://HOST:PORT of a `vpclab engine --listen`; and "
 	"local,\n"
 	"this machine. Only the control goes through ssh: the client must reach the server's\n"
-	"address, as ssh resolves its host or as --address says. No counters confirm the figures\n"
+	"address, as ssh resolves its host or as --address says (fe80::1%eth0: with the client's\n"
+	"device). No counters confirm the figures\n"
 	"there.\n"
 	"\n"
 	"    vpclab measure ssh://web1 ssh://admin@db1 tcp_stream --address 10.0.0.7\n"

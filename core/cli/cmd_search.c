@@ -43,6 +43,7 @@ struct search_command_options {
 struct job {
 	const struct search_command_options *o;
 	const char *test; /* the operand, or NULL */
+	struct measure_ends ends;
 	struct many many;
 	struct engine_spec spec;
 };
@@ -57,7 +58,7 @@ struct method {
 
 static int family(const struct job *job)
 {
-	return where_family(&job->o->where);
+	return where_family(&job->o->where, &job->ends);
 }
 
 static int parse_share(const char *option, const char *text, double most, double *out,
@@ -381,6 +382,8 @@ static int in_lab(struct job *job, const struct method *m, const struct measure_
 {
 	struct source s;
 	int r = source_open_lab(ends->lab, &s, err);
+	if (!r)
+		r = where_zones(ends, &s.wire, err);
 	struct attempt_spec at = {
 	    .lab = s.lab,
 	    .wire = &s.wire,
@@ -421,22 +424,22 @@ static int search_run_command(const struct call *call, struct err *err)
 {
 	struct job job = {.o = call->options, .test = call->argc > 3 ? call->argv[3] : NULL};
 	const struct method *m = find_method(call->argv[2], err);
-	struct measure_ends ends;
+	struct measure_ends *ends = &job.ends;
 	struct interrupt i;
 
 	if (!m || specify(&job, m, err))
 		return -err->code;
 	interrupt_begin(&i);
-	int r = measure_ends_parse(call->argv[0], call->argv[1], &ends, err);
-	if (!r && ends.pairs.n > 1)
+	int r = measure_ends_parse(call->argv[0], call->argv[1], ends, err);
+	if (!r && ends->pairs.n > 1)
 		r = err_input(err, "a search takes one pair of ends");
 	if (!r)
-		r = where_check(&job.o->where, &ends, err);
+		r = where_check(&job.o->where, ends, err);
 	if (!r)
-		r = ends.remote ? between_machines(&job, m, &ends, err)
-				: in_lab(&job, m, &ends, err);
+		r = ends->remote ? between_machines(&job, m, ends, err)
+				: in_lab(&job, m, ends, err);
 	interrupt_end(&i);
-	measure_ends_done(&ends);
+	measure_ends_done(ends);
 	return r;
 }
 

@@ -188,7 +188,7 @@ static int build(const struct call *call, const struct source *s, struct err *er
 	plan_build(&s->wire, &s->compile.machine, &plan);
 	ret = lab_up(&plan, &lab_options, &lab, &timing, err);
 	plan_done(&plan);
-	if (ret == -EEXIST)
+	if (ret == -EALREADY)
 		return already_up(s, &lab_options, o, err);
 	if (ret)
 		return ret;

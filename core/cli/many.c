@@ -56,12 +56,15 @@ static void fill_sample(const struct many *m, struct several_pair *pair, struct 
 static int open_ends(const struct many *m, struct remote_worker *w, struct several_pair *pair,
 		     struct err *err)
 {
+	struct ip_zone at = {0};
 	int r = 0;
 
 	for (int side = 0; side < 2 && !r; side++)
 		r = remote_open(&m->ends[side], &m->remote, &w[side], err);
 	if (!r)
-		r = remote_address(&m->ends[1], &w[0], &m->remote, &pair->server, err);
+		r = remote_address(&m->ends[1], &w[0], &m->remote, &at, err);
+	pair->server = at.ip;
+	memcpy(pair->spec.zone, at.zone, sizeof(at.zone));
 	pair->ends = (struct engine_ends){w[0].out, w[0].in, w[1].out, w[1].in};
 	pair->own_clocks = !r && (!remote_here(&w[0]) || !remote_here(&w[1]));
 	return r;

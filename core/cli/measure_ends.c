@@ -67,6 +67,8 @@ static int pair_up(const struct list *from, const struct list *to, struct measur
 				 "%zu sources and %zu destinations make no pairs: name as many of "
 				 "both, or one of either",
 				 from->v.n, to->v.n);
+	VEC_FOREACH (end, &to->v)
+		out->zones = out->zones || (!out->remote && strchr(*end, '%'));
 	for (size_t i = 0; i < n; i++)
 		*VEC_ADD(&out->arena, &out->pairs) = (struct measure_pair){
 		    from->v.v[from->v.n == 1 ? 0 : i], to->v.v[to->v.n == 1 ? 0 : i]};

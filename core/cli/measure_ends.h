@@ -15,6 +15,7 @@ struct measure_pair {
 struct measure_ends {
 	struct arena arena;
 	const char *lab; /* before the first source, or NULL */
+	bool zones;	 /* a destination is link-local and names its zone: fe80::2%eth1 */
 	bool remote;	 /* real machines (core/harness/remote.h), else endpoints of a lab */
 	VEC(struct measure_pair) pairs;
 };

@@ -243,6 +243,7 @@ static int open_pair(struct machines *x, size_t i, struct err *err)
 	struct several_pair *pair = &x->run.pairs[i];
 	struct remote_worker *w = x->workers[i];
 	const char *texts[] = {p->from, p->to};
+	struct ip_zone at = {0};
 	int r = 0;
 
 	for (int side = 0; side < 2; side++)
@@ -253,7 +254,9 @@ static int open_pair(struct machines *x, size_t i, struct err *err)
 	for (int side = 0; side < 2 && !r; side++)
 		r = remote_open(&x->ends[i][side], x->o, &w[side], err);
 	if (!r)
-		r = remote_address(&x->ends[i][1], &w[0], x->o, &pair->server, err);
+		r = remote_address(&x->ends[i][1], &w[0], x->o, &at, err);
+	pair->server = at.ip;
+	memcpy(pair->spec.zone, at.zone, sizeof(at.zone));
 	pair->ends = (struct engine_ends){w[0].out, w[0].in, w[1].out, w[1].in};
 	/* Ours too: by it they are told when to start. */
 	pair->own_clocks = !remote_here(&w[0]) || !remote_here(&w[1]);

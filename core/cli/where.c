@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "core/base/str.h"
+#include "emulator/model/zone.h"
 
 const char *const where_cpus_words[] = {"default", "same", "apart", "free", NULL};
 
@@ -22,9 +23,32 @@ int where_check(const struct where_options *o, const struct measure_ends *ends, 
 	return 0;
 }
 
-int where_family(const struct where_options *o)
+int where_family(const struct where_options *o, const struct measure_ends *ends)
 {
-	return o->ipv6 ? AF_INET6 : AF_INET;
+	return o->ipv6 || ends->zones ? AF_INET6 : AF_INET;
+}
+
+static int where_zone(const struct measure_pair *pair, struct wire *w, struct err *err)
+{
+	struct err none = ERR_INIT;
+	struct ip ip;
+
+	if (strchr(pair->to, '%'))
+		return zone_add(w, pair->from, pair->to, err);
+	if (!ip_parse(pair->to, &ip, &none) && ip_is_link_local(&ip))
+		return err_input(err, "%s is link-local: behind which device of %s is it? Write "
+				      "%s%%DEVICE",
+				 pair->to, pair->from, pair->to);
+	return 0;
+}
+
+int where_zones(const struct measure_ends *ends, struct wire *w, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ends->pairs.n && !r; i++)
+		r = where_zone(&ends->pairs.v[i], w, err);
+	return r;
 }
 
 enum scenario_cpus where_cpus(const struct where_options *o)

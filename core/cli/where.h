@@ -14,6 +14,7 @@
 #include "core/cli/test_options.h"
 #include "core/harness/attempt.h"
 #include "core/harness/remote.h"
+#include "emulator/model/wire.h"
 
 struct where_options { /* NULL or false: not given */
 	const char *cpus, *address, *key, *remote_program, *ssh_config;
@@ -43,7 +44,10 @@ extern const char *const where_cpus_words[]; /* as enum scenario_cpus; NULL-term
 /* What only real machines take is an error (-EINVAL) with ends in a lab. */
 int where_check(const struct where_options *o, const struct measure_ends *ends, struct err *err);
 
-int where_family(const struct where_options *o); /* in a lab: AF_INET or AF_INET6 */
+/* In a lab: AF_INET or AF_INET6; whose destination has a zone is reached over IPv6. */
+int where_family(const struct where_options *o, const struct measure_ends *ends);
+/* In a lab: makes destinations with a zone endpoints of its model, see emulator/model/zone.h. */
+int where_zones(const struct measure_ends *ends, struct wire *w, struct err *err);
 enum scenario_cpus where_cpus(const struct where_options *o);
 struct attempt_pins where_pins(const struct test_options *o);
 

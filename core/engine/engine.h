@@ -12,7 +12,7 @@
  *      (struct engine_spec) "shared": both workers read the same CLOCK_MONOTONIC
  *   ← {"type":"ready", "port":N, "ports":[N,…], "clock_id":"…", "program":"…"}
  *      server: bound (UDP: a port a stream); clock_id: whoever gives the same has the same clock
- *   → {"type":"connect", "address":"…", "port":N, "ports":[N,…]}   client only
+ *   → {"type":"connect", "address":"…", "port":N, "ports":[N,…]}   client only; fe80::1%eth0
  *   ← {"type":"connected", "size":N, "answered":true,
  *      "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N,"protocol":"tcp"}]}
  *   ⇄ {"type":"clock", "at_ns":N, "now_ns":N}     asked with at_ns before the start, after the
@@ -85,6 +85,8 @@ struct engine_traits engine_test_traits(enum engine_test test);
 /* Gaps of what is sent by a schedule. Their mean is 1 / rate. */
 enum engine_schedule { SCHEDULE_PERIODIC, SCHEDULE_POISSON, SCHEDULE_UNIFORM, SCHEDULE_NORMAL };
 
+#define ENGINE_BURST 10000000 /* datagrams at a place: seconds of them */
+
 struct engine_spec {
 	enum engine_test test;
 	int64_t duration_ns; /* measuring window; default 5 s */
@@ -121,7 +123,8 @@ struct engine_spec {
 	 * work is moved to the receiver's CPU), "afxdp". tcp: "zerocopy" (MSG_ZEROCOPY). */
 	char io[12];
 	int outstanding; /* rr: requests on the way on each connection; default 1 */
-	int64_t burst;	 /* paced udp: datagrams sent together at each place; default 1 */
+	int64_t burst;	 /* paced udp: datagrams sent together at each place; default 1; of
+			    udp_latency 1024 at most */
 	enum engine_schedule schedule; /* paced: default periodic */
 	int64_t seed;	    /* of all that is random; 0 = chosen, and named in the result */
 	int64_t timeout_ns; /* rr and latency: an answer after it is late; 0 = the engine's own */
@@ -132,14 +135,17 @@ struct engine_spec {
 	 * afterwards: nothing runs longer. See engine_result.cut_s. */
 	bool steady;
 	char group[48]; /* udp_multicast: the group's address; "" = 239.1.1.1 or ff15::1 */
-	/* The client binds to this address; "" = the kernel chooses. Link-local: bind_device too.
-	 */
-	char client_address[48];
+	/* The client binds to this address; "" = the kernel chooses. A link-local one may name its
+	 * zone (fe80::1%eth0), else it is bind_device or `zone`. */
+	char client_address[64];
 	const char *script; /* pairs: JSON text, see script.h; path_check: what to look at. Lives as
 			       long as the process. NULL = the engine's own */
 	/* Bytes, 0 = the kernel's own choice (receiving UDP: 8 MiB, or as much as is allowed). */
 	int64_t rcvbuf, sndbuf;
 	char bind_device[16]; /* "" = none */
+	/* The client's device that leads to the server, where the server's address is link-local;
+	 * "": bind_device. It is the zone of the address (RFC 4007). */
+	char zone[ADDR_ZONE];
 };
 
 void engine_spec_default(struct engine_spec *s, enum engine_test test);

@@ -85,9 +85,10 @@ static int pair_specify(struct pair *p, const struct ip *server, struct err *err
 static int pair_connect(struct pair *p, const struct ip *server, struct err *err)
 {
 	char address[ADDR_TEXT];
-	json_t *m =
-	    json_pack("{s:s,s:s,s:O}", "type", "connect", "address", ip_format(address, server),
-		      "port", json_object_get(p->ready[PAIR_SERVER], "port"));
+	const char *zone = p->spec->zone;
+	json_t *m = json_pack("{s:s,s:s++,s:O}", "type", "connect", "address",
+			      ip_format(address, server), *zone ? "%" : "", zone, "port",
+			      json_object_get(p->ready[PAIR_SERVER], "port"));
 	if (!m)
 		return err_fail(err, EPROTO, "the server is ready without a port");
 	json_t *ports = json_object_get(p->ready[PAIR_SERVER], "ports");

@@ -19,13 +19,18 @@
 
 #include "core/base/mem.h"
 
-int setup_bind(int fd, int family, const struct ip *ip, int port, struct err *err)
+int setup_bind(int fd, const struct sockaddr_storage *a, struct err *err)
+{
+	if (bind(fd, (const struct sockaddr *)a, socket_length(a)))
+		return err_sys(err, errno, "binding a server's socket");
+	return 0;
+}
+
+int setup_bind_any(int fd, int family, struct err *err)
 {
 	struct sockaddr_storage a;
-	socklen_t len = socket_address(&a, family, ip, port);
-	if (bind(fd, (struct sockaddr *)&a, len))
-		return err_sys(err, errno, "binding to port %d", port);
-	return 0;
+	socket_address(&a, family, NULL, 0);
+	return setup_bind(fd, &a, err);
 }
 
 int setup_add(int epoll_fd, int fd, uint32_t events, int index, struct err *err)
@@ -137,15 +142,18 @@ static int setup_target(const json_t *connect, struct worker *w, struct setup_ta
 	const char *address = json_string_value(json_object_get(connect, "address"));
 	if (!address)
 		return err_input(err, "connect: no address");
-	int r = ip_parse(address, &t->ip, err);
+	int r = socket_locate(&w->spec, address, &t->at, NULL, err);
 	if (r)
-		return err_wrap(err, "connect");
-	if (t->ip.family != w->family)
+		return r;
+	if (t->at.ss_family != w->family)
 		return err_input(err, "connect: %s is not of the family in the specification",
 				 address);
-	ip_format(t->text, &t->ip);
+	t->text = address;
 	t->ports = json_object_get(connect, "ports");
-	return setup_port(json_object_get(connect, "port"), "port", &t->port, err);
+	r = setup_port(json_object_get(connect, "port"), "port", &t->port, err);
+	if (!r)
+		socket_set_port(&t->at, t->port);
+	return r;
 }
 
 int setup_begin(struct stream *s, const struct setup_target *t, struct err *err)
@@ -163,12 +171,12 @@ int setup_begin(struct stream *s, const struct setup_target *t, struct err *err)
 	r = socket_bind_client(s->fd, &w->spec, w->family, err);
 	if (r)
 		return r;
-	struct sockaddr_storage a;
-	socklen_t len = socket_address(&a, w->family, &t->ip, s->port);
+	struct sockaddr_storage a = t->at;
+	socket_set_port(&a, s->port);
 	setsockopt(s->fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
 	if (!w->def->datagram && fcntl(s->fd, F_SETFL, O_NONBLOCK))
 		return err_sys(err, errno, "preparing a socket");
-	if (connect(s->fd, (struct sockaddr *)&a, len) && errno != EINPROGRESS)
+	if (connect(s->fd, (struct sockaddr *)&a, socket_length(&a)) && errno != EINPROGRESS)
 		return err_sys(err, errno, "connecting to %s port %d", t->text, s->port);
 	return 0;
 }
@@ -226,8 +234,10 @@ int setup_connect(struct worker *w, json_t *connect, struct err *err)
 {
 	struct setup_target t;
 	int r = setup_target(connect, w, &t, err);
-	if (!r)
-		w->peer_len = socket_address(&w->peer, w->family, &t.ip, t.port);
+	if (!r) {
+		w->peer = t.at;
+		w->peer_len = socket_length(&t.at);
+	}
 	if (!r && w->def->open[1])
 		return w->def->open[1](w, connect, err);
 	if (!r && w->def->own_connections)

@@ -11,14 +11,15 @@
 #define SETUP_EVENTS 64	 /* that one look gives */
 
 struct setup_target {
-	struct ip ip;
-	char text[ADDR_TEXT];
+	struct sockaddr_storage at;
+	const char *text; /* borrowed from the message */
 	int port;
 	const json_t *ports; /* a port a stream, or NULL */
 };
 
 /* setup.c */
-int setup_bind(int fd, int family, const struct ip *ip, int port, struct err *err);
+int setup_bind(int fd, const struct sockaddr_storage *a, struct err *err);
+int setup_bind_any(int fd, int family, struct err *err); /* any address, any port */
 /* Opens this stream's socket and connects it; TCP goes on in the background. */
 int setup_begin(struct stream *s, const struct setup_target *t, struct err *err);
 int setup_add(int epoll_fd, int fd, uint32_t events, int index, struct err *err);

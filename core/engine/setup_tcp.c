@@ -29,7 +29,7 @@ int setup_listen(struct worker *w, bool defer, struct err *err)
 	autofd int fd = socket_open(&w->spec, false, w->family, err);
 	if (fd < 0)
 		return fd;
-	int r = setup_bind(fd, w->family, NULL, 0, err);
+	int r = setup_bind_any(fd, w->family, err);
 	if (r)
 		return r;
 	if (defer)

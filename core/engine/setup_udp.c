@@ -40,7 +40,7 @@ static int setup_bind_stream(struct stream *s, struct err *err)
 	if (s->fd < 0)
 		return s->fd;
 	setsockopt(s->fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
-	int r = setup_bind(s->fd, w->family, NULL, 0, err);
+	int r = setup_bind_any(s->fd, w->family, err);
 	if (r)
 		return r;
 	/* For setup_answering(). Before the bind, two streams could have been given one port. */
@@ -64,24 +64,26 @@ int setup_bind_streams(struct worker *w, json_t *ports, struct err *err)
 
 struct setup_datagram {
 	struct sockaddr_storage from;
-	struct ip to; /* family 0: not known */
+	struct sockaddr_storage to; /* any address, where it is not known */
 	char data[64];
 	size_t len;
 };
 
-static void setup_destination(struct msghdr *m, struct ip *to)
+/* A link-local one is an address of the device by which the datagram came. */
+static void setup_destination(struct msghdr *m, struct sockaddr_storage *to)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
 			struct in_pktinfo info;
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
-			to->family = AF_INET;
-			memcpy(to->bytes, &info.ipi_addr, 4);
+			((struct sockaddr_in *)to)->sin_addr = info.ipi_addr;
 		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct sockaddr_in6 *six = (struct sockaddr_in6 *)to;
 			struct in6_pktinfo info;
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
-			to->family = AF_INET6;
-			memcpy(to->bytes, &info.ipi6_addr, 16);
+			six->sin6_addr = info.ipi6_addr;
+			if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
+				six->sin6_scope_id = (uint32_t)info.ipi6_ifindex;
 		}
 	}
 }
@@ -100,7 +102,7 @@ static int setup_receive(int fd, struct setup_datagram *d)
 	if (n < 0)
 		return -errno;
 	d->len = (size_t)n;
-	d->to = (struct ip){0};
+	socket_address(&d->to, d->from.ss_family, NULL, 0);
 	setup_destination(&m, &d->to);
 	return 0;
 }
@@ -121,12 +123,12 @@ static int setup_answering(struct stream *s, const struct setup_datagram *d, str
 		return fd;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
 	setsockopt(fd, SOL_SOCKET, SO_RXQ_OVFL, &(int){1}, sizeof(int));
-	int r = setup_bind(fd, w->family, &d->to, s->port, err);
+	struct sockaddr_storage own = d->to;
+	socket_set_port(&own, s->port);
+	int r = setup_bind(fd, &own, err);
 	if (r)
 		return r;
-	socklen_t len =
-	    w->family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-	if (connect(fd, (const struct sockaddr *)&d->from, len))
+	if (connect(fd, (const struct sockaddr *)&d->from, socket_length(&d->from)))
 		return err_sys(err, errno, "answering the client");
 	int out = fd;
 	fd = -1;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
+#include "core/base/str.h"
 
 #ifndef SO_MEMINFO
 #define SO_MEMINFO 55
@@ -138,24 +140,79 @@ socklen_t socket_address(struct sockaddr_storage *a, int family, const struct ip
 	return sizeof(*four);
 }
 
-int socket_bind_client(int fd, const struct engine_spec *s, int family, struct err *err)
+socklen_t socket_length(const struct sockaddr_storage *a)
 {
-	struct sockaddr_storage a;
-	struct ip ip;
-	if (!*s->client_address)
-		return 0;
-	int r = ip_parse(s->client_address, &ip, err);
+	return a->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+void socket_set_port(struct sockaddr_storage *a, int port)
+{
+	if (a->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)a)->sin6_port = htons((uint16_t)port);
+	else
+		((struct sockaddr_in *)a)->sin_port = htons((uint16_t)port);
+}
+
+/* The device behind which a link-local address is, here. */
+static int socket_zone(const struct engine_spec *s, const char *text, const char *named,
+		       uint32_t *scope, struct err *err)
+{
+	const char *zone = *named ? named : *s->bind_device ? s->bind_device : s->zone;
+	if (!*zone)
+		return err_input(err,
+				 "%s is link-local: behind which device is it? Write %s%%DEVICE, "
+				 "or name it with --bind-device",
+				 text, text);
+	if (*s->bind_device && !str_eq(zone, s->bind_device))
+		return err_input(err, "%s is not behind the device '%s' (bind_device)", text,
+				 s->bind_device);
+	*scope = if_nametoindex(zone);
+	return *scope ? 0 : err_input(err, "%s: there is no device '%s' here", text, zone);
+}
+
+int socket_locate(const struct engine_spec *s, const char *text, struct sockaddr_storage *a,
+		  struct ip *ip, struct err *err)
+{
+	struct ip_zone at;
+	uint32_t scope = 0;
+	int r = ip_zone_parse(text, &at, err);
+	if (!r && ip_is_link_local(&at.ip))
+		r = socket_zone(s, text, at.zone, &scope, err);
+	if (r)
+		return r;
+	socket_address(a, at.ip.family, &at.ip, 0);
+	if (at.ip.family == AF_INET6)
+		((struct sockaddr_in6 *)a)->sin6_scope_id = scope;
+	if (ip)
+		*ip = at.ip;
+	return 0;
+}
+
+int socket_client(const struct engine_spec *s, int family, struct sockaddr_storage *a,
+		  struct err *err)
+{
+	int r = socket_locate(s, s->client_address, a, NULL, err);
 	if (r)
 		return err_wrap(err, "client_address");
-	if (ip.family != family)
+	if (a->ss_family != family)
 		return err_input(err,
 				 "client_address: %s is not of the family of the server's address",
 				 s->client_address);
+	return 0;
+}
+
+int socket_bind_client(int fd, const struct engine_spec *s, int family, struct err *err)
+{
+	struct sockaddr_storage a;
+	if (!*s->client_address)
+		return 0;
+	int r = socket_client(s, family, &a, err);
+	if (r)
+		return r;
 	/* The port is chosen when it connects: 10,000 connections to different ports may share one.
 	 */
 	socket_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-	socklen_t len = socket_address(&a, family, &ip, 0);
-	if (bind(fd, (struct sockaddr *)&a, len))
+	if (bind(fd, (struct sockaddr *)&a, socket_length(&a)))
 		return err_sys(err, errno, "client_address: binding to %s", s->client_address);
 	return 0;
 }

@@ -36,6 +36,19 @@ int socket_open(const struct engine_spec *s, bool datagram, int family, struct e
 
 /* `ip` NULL or family 0: any address of `family`. Returns the length. */
 socklen_t socket_address(struct sockaddr_storage *a, int family, const struct ip *ip, int port);
+/*
+ * Which socket address is that text, "10.0.0.1" or "fe80::1%eth0", with port 0 here? A link-local one
+ * without zone is behind spec.bind_device, or spec.zone. -EINVAL says what is missing or unknown;
+ * *ip may be NULL.
+ */
+int socket_locate(const struct engine_spec *s, const char *text, struct sockaddr_storage *a,
+		  struct ip *ip, struct err *err);
+/* spec.client_address as such, of that family. */
+int socket_client(const struct engine_spec *s, int family, struct sockaddr_storage *a,
+		  struct err *err);
+socklen_t socket_length(const struct sockaddr_storage *a);
+void socket_set_port(struct sockaddr_storage *a, int port);
+
 /* To spec.client_address, where there is one; the kernel chooses the port. Before connect(2).
  * Negative errno. */
 int socket_bind_client(int fd, const struct engine_spec *s, int family, struct err *err);

@@ -67,7 +67,7 @@ static const struct spec_key spec_keys[] = {
     {"discard", "discard", SPEC_BOOL, AT(discard), 0, 1},
     {"io", "io", SPEC_TEXT, AT(io), 0, 0},
     {"outstanding", "outstanding", SPEC_INT, AT(outstanding), 1, 1024},
-    {"burst", "burst", SPEC_COUNT, AT(burst), 1, 1024},
+    {"burst", "burst", SPEC_COUNT, AT(burst), 1, ENGINE_BURST},
     {"schedule", "schedule", SPEC_SCHEDULE, AT(schedule), 0, 0},
     {"seed", "seed", SPEC_COUNT, AT(seed), 0, INT64_MAX},
     {"timeout_ns", "timeout", SPEC_TIME, AT(timeout_ns), 0, SPEC_DAY},
@@ -78,6 +78,7 @@ static const struct spec_key spec_keys[] = {
     {"client_address", "client_address", SPEC_TEXT, AT(client_address), 0, 0},
     {"script", "script", SPEC_LONG, AT(script), 0, 0},
     {"bind_device", "bind_device", SPEC_TEXT, AT(bind_device), 0, 0},
+    {"zone", "zone", SPEC_TEXT, AT(zone), 0, 0},
 };
 
 static const char *const spec_others[] = {"test",    "type",   "version", "role",

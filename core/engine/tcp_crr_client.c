@@ -72,12 +72,8 @@ struct tcp_crr_crew {
 static void tcp_crr_next_port(struct tcp_crr_crew *t)
 {
 	struct worker *w = t->c->w;
-	in_port_t port = htons((uint16_t)w->listen_ports[t->port]);
+	socket_set_port(&t->peer, w->listen_ports[t->port]);
 	t->port = t->port + 1 == w->spec.ports ? 0 : t->port + 1;
-	if (w->family == AF_INET6)
-		((struct sockaddr_in6 *)&t->peer)->sin6_port = port;
-	else
-		((struct sockaddr_in *)&t->peer)->sin_port = port;
 }
 
 static void tcp_crr_drop(struct tcp_crr_slot *s)
@@ -415,7 +411,6 @@ static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 {
 	struct worker *w = t->c->w;
 	struct err err = ERR_INIT;
-	struct ip ip;
 	for (int i = 0; i < t->c->n; i++)
 		t->slots[i] = (struct tcp_crr_slot){.fd = -1, .began_ns = clock_now_ns()};
 	t->idle = t->c->n;
@@ -424,12 +419,10 @@ static bool tcp_crr_prepare(struct tcp_crr_crew *t)
 	t->spec = w->spec;
 	tcp_crr_spare(t);
 	t->bound = *w->spec.client_address;
-	if (t->bound && ip_parse(w->spec.client_address, &ip, &err)) {
+	if (t->bound && socket_client(&w->spec, w->family, &t->own, &err)) {
 		tcp_crr_fatal(t, EINVAL, "client_address");
 		return false;
 	}
-	if (t->bound)
-		socket_address(&t->own, w->family, &ip, 0);
 	int r = events_open(&t->e, w);
 	if (r)
 		tcp_crr_fatal(t, -r, "preparing to wait for events");

@@ -428,6 +428,9 @@ static int prepare(struct attempt *a, struct err *err)
 		*err = no_answers;
 		return r; /* datagrams that go forward need none */
 	}
+	const char *zone = strchr(s->to, '%'); /* a device of the client, see model/zone.h */
+	if (zone)
+		snprintf(a->spec.zone, sizeof(a->spec.zone), "%s", zone + 1);
 	traffic_size(&a->there, &a->back, s->family, &a->spec);
 	make_ways(a);
 	return 0;

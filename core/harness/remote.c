@@ -406,10 +406,10 @@ void remote_close(struct remote_worker *w)
 
 /* ---- addresses ---- */
 
-static int resolve(const char *host, int family, struct ip *out, struct err *err)
+static int resolve(const char *host, int family, struct ip_zone *out, struct err *err)
 {
 	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found;
-	char text[INET6_ADDRSTRLEN + 1];
+	char text[INET6_ADDRSTRLEN + 1 + ADDR_ZONE];
 	int r = getaddrinfo(host, NULL, &hints, &found);
 
 	if (r)
@@ -422,12 +422,12 @@ static int resolve(const char *host, int family, struct ip *out, struct err *err
 	freeaddrinfo(found);
 	if (r)
 		return err_fail(err, ENOENT, "address of '%s': %s", host, gai_strerror(r));
-	return ip_parse(text, out, err);
+	return ip_zone_parse(text, out, err);
 }
 
 /* The name that ssh connects to, which need not be the one that it was given. */
-static int resolve_ssh(const struct remote_end *end, const struct remote_options *o, struct ip *out,
-		       struct err *err)
+static int resolve_ssh(const struct remote_end *end, const struct remote_options *o,
+		       struct ip_zone *out, struct err *err)
 {
 	autostr struct strbuf text = {0}, words = {0};
 	const char *argv[ARGV_MOST];
@@ -446,25 +446,47 @@ static int resolve_ssh(const struct remote_end *end, const struct remote_options
 			strbuf_text(&words));
 }
 
-int remote_address(const struct remote_end *server, const struct remote_worker *client,
-		   const struct remote_options *o, struct ip *out, struct err *err)
+static int given_address(const struct remote_options *o, struct ip_zone *out, struct err *err)
 {
-	if (o->address) {
-		int r = ip_parse(o->address, out, err);
-		if (!r && out->family != o->family)
-			r = err_input(err, "--address: %s is no %s address", o->address,
-				      o->family == AF_INET6 ? "IPv6" : "IPv4");
-		return r ? err_wrap(err, "--address") : 0;
-	}
-	if (server->kind == REMOTE_SSH)
-		return resolve_ssh(server, o, out, err);
-	if (server->kind == REMOTE_TLS)
-		return resolve(server->host, o->family, out, err);
-	if (client->seen_as[0] && !ip_parse(client->seen_as, out, err) && out->family == o->family)
+	int r = ip_zone_parse(o->address, out, err);
+
+	if (!r && out->ip.family != o->family)
+		r = err_input(err, "%s is no %s address", o->address,
+			      o->family == AF_INET6 ? "IPv6" : "IPv4");
+	return r ? err_wrap(err, "--address") : 0;
+}
+
+/* The zone of a name that was resolved here is a device of this machine, and means nothing to a
+ * client on another one. */
+static int resolved(const struct remote_end *server, const struct remote_worker *client,
+		    const struct remote_options *o, struct ip_zone *out, struct err *err)
+{
+	char text[ADDR_TEXT];
+	int r = server->kind == REMOTE_SSH ? resolve_ssh(server, o, out, err)
+					   : resolve(server->host, o->family, out, err);
+
+	if (!r && out->zone[0] && !remote_here(client))
+		r = err_input(err,
+			      "%s: its address %s is link-local: give it with --address, with the "
+			      "client's device that leads to it (%s%%DEVICE)",
+			      server->text, ip_format(text, &out->ip), text);
+	return r;
+}
+
+int remote_address(const struct remote_end *server, const struct remote_worker *client,
+		   const struct remote_options *o, struct ip_zone *out, struct err *err)
+{
+	*out = (struct ip_zone){0};
+	if (o->address)
+		return given_address(o, out, err);
+	if (server->kind != REMOTE_LOCAL)
+		return resolved(server, client, o, out, err);
+	if (client->seen_as[0] && !ip_zone_parse(client->seen_as, out, err) &&
+	    out->ip.family == o->family && !ip_is_link_local(&out->ip))
 		return 0;
 	*err = ERR_INIT;
 	if (client->machine[0] && !client->seen_as[0])
-		return ip_parse(o->family == AF_INET6 ? "::1" : "127.0.0.1", out, err);
+		return ip_zone_parse(o->family == AF_INET6 ? "::1" : "127.0.0.1", out, err);
 	return err_input(err, "which of this machine's addresses is the server's? Give it with "
 			      "--address");
 }

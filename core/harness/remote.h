@@ -62,9 +62,9 @@ void remote_explain(const struct remote_end *end, const struct remote_worker *w,
 /*
  * Where the client finds the server: o->address; else the name of an ssh:// server as ssh resolves
  * it (ssh -G), the host of a tls:// one, and for "local" this machine's address as an ssh:// client
- * sees it. -EINVAL where none is known.
+ * sees it. A zone is a device of the client. -EINVAL where none is known.
  */
 int remote_address(const struct remote_end *server, const struct remote_worker *client,
-		   const struct remote_options *o, struct ip *out, struct err *err);
+		   const struct remote_options *o, struct ip_zone *out, struct err *err);
 
 #endif

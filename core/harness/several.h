@@ -16,7 +16,7 @@
 struct several_pair {
 	/* Given; borrowed. */
 	struct engine_spec spec;
-	struct ip server; /* where the client connects to */
+	struct ip server; /* where the client connects to; its zone is spec.zone */
 	struct engine_ends ends;
 	bool own_clocks; /* the two workers may be on different machines */
 	/* Found: engine_result_done() where err.kind is 0. */

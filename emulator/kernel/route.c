@@ -27,8 +27,10 @@ static void route_put(struct nlmsghdr *nlh, const struct route_spec *r)
 void route_add(struct nl_batch *batch, const struct route_spec *r)
 {
 	char text[ADDR_TEXT];
+	/* Each device has a network of link-local addresses of its own. */
+	int once = ip_is_link_local(&r->dst.ip) ? NLM_F_APPEND : NLM_F_EXCL;
 	struct nlmsghdr *nlh =
-	    nl_add(batch, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, "add route %s by %s",
+	    nl_add(batch, RTM_NEWROUTE, NLM_F_CREATE | once, "add route %s by %s",
 		   r->dst.len ? prefix_format(text, &r->dst) : "default", r->dev);
 
 	route_put(nlh, r);

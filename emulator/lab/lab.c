@@ -168,7 +168,7 @@ static int read_state(const struct rundir *r, json_t **state, struct err *err)
 	return rc;
 }
 
-/* -EEXIST when the lab of `r` runs, 0 when it is being started or ended. */
+/* -EALREADY when the lab of `r` runs, 0 when it is being started or ended. */
 static int check_running(const struct rundir *r, struct err *err)
 {
 	json_t *state = NULL;
@@ -182,7 +182,7 @@ static int check_running(const struct rundir *r, struct err *err)
 	if (life == STATE_UNKNOWN)
 		rc = -err->code;
 	if (life == STATE_RUNNING)
-		rc = err_fail(err, EEXIST, "lab '%s' is running since %s; `vpclab down %s` ends it",
+		rc = err_fail(err, EALREADY, "lab '%s' is running since %s; `vpclab down %s` ends it",
 			      r->name, state_time(time, state), r->name);
 	json_decref(state);
 	return rc;
@@ -211,7 +211,7 @@ static int wait_free_in(const char *base, const char *name, int64_t deadline, st
 	}
 }
 
-/* Until no other command starts or ends a lab of that name. -EEXIST when one runs. */
+/* Until no other command starts or ends a lab of that name. -EALREADY when one runs. */
 static int wait_free(const char *name, int64_t deadline, struct err *err)
 {
 	char bases[RUNDIR_BASES][PATH_MAX];
@@ -223,7 +223,7 @@ static int wait_free(const char *name, int64_t deadline, struct err *err)
 	return rc;
 }
 
-/* -EEXIST: another command has begun with a lab of that name. */
+/* -EALREADY: another command has begun with a lab of that name. */
 static int try_up(struct watch_job *job, struct lab **out, struct err *err)
 {
 	int ctl = -1, rc = start_watcher(job, &ctl, err);
@@ -248,7 +248,7 @@ int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab *
 		if (rc)
 			return rc;
 		rc = try_up(&job, out, err);
-		again = rc == -EEXIST;
+		again = rc == -EALREADY;
 	}
 	if (!rc && timing)
 		fill_timing(*out, start, timing);

@@ -45,7 +45,7 @@ struct lab_timing { /* nanoseconds of each plan phase, and of all */
 /*
  * Builds the lab that `plan` describes and returns a handle (lab_close() does not end the lab,
  * lab_down() does; a tied lab ends with the process). While another command starts or ends a lab of
- * that name, it waits, at most 30 s. -EEXIST when one runs already.
+ * that name, it waits, at most 30 s. -EALREADY when one runs already.
  */
 int lab_up(const struct plan *plan, const struct lab_up_options *o, struct lab **out,
 	   struct lab_timing *timing, struct err *err);

@@ -278,7 +278,7 @@ static int claim_in(const char *base, const char *name, struct rundir *out, stru
 		lives = has_state(out);
 		rundir_close(out);
 		if (lives || !rundir_wait_gone(base, name, deadline))
-			return err_fail(err, EEXIST, "lab '%s' exists", name);
+			return err_fail(err, EALREADY, "lab '%s' exists", name);
 	}
 	if (rc)
 		return rc;
@@ -298,7 +298,7 @@ int rundir_claim(const char *base, const char *name, struct rundir *out, struct 
 	n = rundir_bases(bases);
 	for (size_t i = 0; i < n; i++) {
 		rc = claim_in(bases[i], name, out, err);
-		if (!rc || rc == -EEXIST)
+		if (!rc || rc == -EALREADY)
 			return rc;
 		if (i == 0)
 			first = *err;

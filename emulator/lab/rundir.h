@@ -37,7 +37,7 @@ size_t rundir_bases(char bases[RUNDIR_BASES][PATH_MAX]);
 
 /*
  * Makes BASE/NAME and locks it. A stale one of that name is emptied and taken over. `base` NULL:
- * the first of rundir_bases() that can be used. -EEXIST: a lab of that name lives or is being
+ * the first of rundir_bases() that can be used. -EALREADY: a lab of that name lives or is being
  * started.
  */
 int rundir_claim(const char *base, const char *name, struct rundir *out, struct err *err);

@@ -124,6 +124,10 @@ static void check_addresses(struct check *c, struct cloud_node *node)
 		for (size_t k = 0; k < i; k++) {
 			const struct cloud_ifaddr *b = &node->addresses.v[k];
 
+			/* Each device has a network of link-local addresses of its own. */
+			if (ip_is_link_local(&a->prefix.ip) && a->ifname && b->ifname &&
+			    !str_eq(a->ifname, b->ifname))
+				continue;
 			if (ip_equal(&a->prefix.ip, &b->prefix.ip))
 				problems_add(c->p, a->at, "node '%s' has the address %s twice",
 					     node->name, ip_format(text, &a->prefix.ip));

@@ -204,7 +204,8 @@ static void sh_up(struct script *s, const struct op *op)
 static void sh_route(struct script *s, const struct op *op)
 {
 	quote(s, "ip -n ", op->ns);
-	strbuf_addf(s->out, " -%c route add ", op->route.dst.ip.family == AF_INET6 ? '6' : '4');
+	strbuf_addf(s->out, " -%c route %s ", op->route.dst.ip.family == AF_INET6 ? '6' : '4',
+		    ip_is_link_local(&op->route.dst.ip) ? "append" : "add");
 	if (op->route.dst.len)
 		add_prefix(s, "", &op->route.dst);
 	else

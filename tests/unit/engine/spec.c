@@ -101,7 +101,7 @@ static void both_ways(void **state)
 	    "\"sndbuf\":8192,\"bind_device\":\"eth0\",\"threads\":2,\"mss\":1200,\"spin\":true,"
 	    "\"discard\":false,\"io\":\"gso\",\"outstanding\":1,\"burst\":3,"
 	    "\"schedule\":\"poisson\",\"seed\":12345678901,\"timeout_ns\":5,\"close\":\"fin\","
-	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\","
+	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\",\"zone\":\"eth7\","
 	    "\"script\":\"{}\"}";
 	struct engine_spec s;
 	struct err err;

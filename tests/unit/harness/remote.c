@@ -92,24 +92,32 @@ static void test_address(void **state)
 	struct remote_end server;
 	struct err err = ERR_INIT;
 	char text[ADDR_TEXT];
-	struct ip ip;
+	struct ip_zone at;
 
 	assert_int_equal(remote_parse("local", *state, &server, &err), 0);
 	/* Nobody knows how a client behind a listener would see this machine. */
-	assert_int_equal(remote_address(&server, &client, &o, &ip, &err), -EINVAL);
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "--address"));
 	strcpy(client.machine, "boot;");
-	assert_int_equal(remote_address(&server, &client, &o, &ip, &err), 0);
-	assert_string_equal(ip_format(text, &ip), "127.0.0.1");
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), 0);
+	assert_string_equal(ip_format(text, &at.ip), "127.0.0.1");
 	strcpy(client.seen_as, "192.0.2.7"); /* as ssh's other end sees it */
-	assert_int_equal(remote_address(&server, &client, &o, &ip, &err), 0);
-	assert_string_equal(ip_format(text, &ip), "192.0.2.7");
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), 0);
+	assert_string_equal(ip_format(text, &at.ip), "192.0.2.7");
 	o.address = "192.0.2.9"; /* said: wins */
-	assert_int_equal(remote_address(&server, &client, &o, &ip, &err), 0);
-	assert_string_equal(ip_format(text, &ip), "192.0.2.9");
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), 0);
+	assert_string_equal(ip_format(text, &at.ip), "192.0.2.9");
 	o.address = "fd00::1";
-	assert_int_equal(remote_address(&server, &client, &o, &ip, &err), -EINVAL);
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "IPv4"));
+	o.family = AF_INET6;
+	o.address = "fe80::9%wlan0";
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), 0);
+	assert_string_equal(at.zone, "wlan0");
+	assert_string_equal(ip_format(text, &at.ip), "fe80::9");
+	o.address = "fd00::1%wlan0";
+	assert_int_equal(remote_address(&server, &client, &o, &at, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "only a link-local address"));
 }
 
 static void test_here(void **state)

@@ -196,7 +196,7 @@ static void test_held(void **state)
 	struct rundir r;
 
 	(void)state;
-	assert_int_equal(rundir_claim(base, "held", &r, &err), -EEXIST);
+	assert_int_equal(rundir_claim(base, "held", &r, &err), -EALREADY);
 	assert_false(rundir_prune(base, "held"));
 	assert_false(rundir_wait_gone(base, "held", clock_now_ns() + 20 * NSEC_PER_MSEC));
 	/* another name is free */

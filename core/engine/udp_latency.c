@@ -37,6 +37,7 @@
 #define LATENCY_BATCH	  64 /* datagrams between two looks at the clock */
 #define LATENCY_SLICE_NS  (20 * NSEC_PER_MSEC)
 #define LATENCY_LINGER_NS (LATENCY_TIMEOUT_MAX + NSEC_PER_SEC)
+#define LATENCY_BURST	  1024
 #define LATENCY_STAMPS	  30000 /* probes a second; above, fetching them costs more than it tells */
 #define LATENCY_BYES	  3
 
@@ -57,6 +58,8 @@ static int latency_check(const struct engine_spec *s, struct err *err)
 				 LATENCY_ANSWER_MIN, LATENCY_UDP_MAX);
 	if (s->streams > LATENCY_STREAMS)
 		return err_input(err, "streams: udp_latency has 1 to %d", LATENCY_STREAMS);
+	if (s->burst > LATENCY_BURST)
+		return err_input(err, "burst: udp_latency sends at most %d at once", LATENCY_BURST);
 	if (s->timeout_ns > LATENCY_TIMEOUT_MAX)
 		return err_input(err, "timeout_ns: udp_latency waits for at most %d s",
 				 (int)(LATENCY_TIMEOUT_MAX / NSEC_PER_SEC));

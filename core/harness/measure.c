@@ -61,7 +61,7 @@ static const struct key keys[] = {
     {"frame", UDP, VALUE_BYTES, OWN(frame), 64, 9018},
     {"rate", PACED, VALUE_OTHER, 0, 0, 0},
     {"gaps", PACED, VALUE_OTHER, 0, 0, 0},
-    {"burst", PACED, VALUE_LONG, SPEC(burst), 1, 1024},
+    {"burst", PACED, VALUE_LONG, SPEC(burst), 1, ENGINE_BURST},
     {"seed", RANDOM, VALUE_LONG, SPEC(seed), 0, INT64_MAX},
     {"outstanding", RR, VALUE_INT, SPEC(outstanding), 1, 1024},
     {"timeout", RR | CRR | PROBES, VALUE_TIME, SPEC(timeout_ns), 0, 60 * NSEC_PER_SEC},

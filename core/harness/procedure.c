@@ -122,6 +122,13 @@ static const char *not_offered(const struct engine_result *e, const struct engin
 	return NULL;
 }
 
+static double burst_pps(const struct engine_result *e)
+{
+	double share = json_number_value(json_object_get(e->detail, "in_send_calls"));
+
+	return share > 0 ? e->sent_pps / share : NAN;
+}
+
 void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *out)
 {
 	const struct engine_result *e = &s->engine;
@@ -134,6 +141,7 @@ void trial_judge(const struct run_sample *s, struct arena *arena, struct trial *
 	    .lost = e->lost,
 	    .sent_pps = e->sent_pps,
 	    .pps = e->pps,
+	    .burst_pps = burst_pps(e),
 	    .goodput_bps = e->goodput_bps,
 	    .loss = e->client.packets > 0 ? (double)e->lost / (double)e->client.packets : 0,
 	    .delay = e->delay,

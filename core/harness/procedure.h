@@ -53,6 +53,7 @@ struct trial {
 	int64_t duration_ns;
 	int64_t sent, lost; /* datagrams of the window */
 	double sent_pps, pps, goodput_bps;
+	double burst_pps;	  /* while it was in calls that send; NAN: not known */
 	double loss;		  /* share 0…1 of sent */
 	struct engine_dist delay; /* one way, ns; NAN where the engine has none */
 	bool valid;

@@ -15,11 +15,13 @@
 enum {
 	ETHERNET_BYTES = 18, /* header and FCS */
 	LOSS_STEPS = 10,
-	BURST_MOST = 1024,
+	BURST_FIRST = 64,
 	BURST_REPEATS = 3
 };
 
 #define BURST_APART_NS (250 * NSEC_PER_MSEC) /* so that the queues are empty again */
+#define AS_FAST	       0.97		     /* a search goes to 98 % of the sender's own rate */
+#define BURST_MOST_S   2		     /* RFC 2544, 26.4 */
 
 static const int64_t standard_frames[] = {64, 128, 256, 512, 1024, 1280, 1518};
 
@@ -74,19 +76,29 @@ static int loss_rate(struct procedure *p, const struct engine_spec *base,
 	return 0;
 }
 
+/* From one burst to the next: the sender may be half as fast as it was. */
+static int64_t burst_gap_ns(const struct rfc2544_row *row, int64_t n)
+{
+	double sending_s = 2 * (double)n / fmax(row->search.flood.sent_pps, 1);
+
+	return BURST_APART_NS + (int64_t)(sending_s * NSEC_PER_SEC);
+}
+
 /* 1: bursts of n pass without loss; 0: not; negative: error. */
 static int burst_passes(struct procedure *p, const struct engine_spec *base,
 			const struct rfc2544_options *o, int64_t n, struct rfc2544_row *row,
 			struct err *err)
 {
+	int64_t gap_ns = burst_gap_ns(row, n);
 	struct engine_spec spec = *base;
 	int repeats = o->repeats > 0 ? o->repeats : BURST_REPEATS;
 	struct trial t;
 
 	spec.burst = n;
 	spec.warmup_ns = 0;
-	spec.duration_ns = repeats * BURST_APART_NS;
-	spec.rate_pps = n * NSEC_PER_SEC / BURST_APART_NS;
+	spec.duration_ns = repeats * gap_ns;
+	spec.rate_pps = llround((double)n * NSEC_PER_SEC / (double)gap_ns);
+	spec.rate_pps = spec.rate_pps < 1 ? 1 : spec.rate_pps;
 	int r = procedure_trial(p, &spec, &t, err);
 	if (r)
 		return r;
@@ -95,42 +107,71 @@ static int burst_passes(struct procedure *p, const struct engine_spec *base,
 		       (long long)t.lost);
 	if (!t.valid)
 		row->burst.why = t.why;
+	else if (!t.lost)
+		row->burst.burst_pps = t.burst_pps;
 	return t.valid && !t.lost;
 }
 
-/* RFC 9004, 5.4. */
-static void set_buffer(struct rfc2544_row *row)
+/* RFC 9004, 5.4; and whether the bursts came faster than the path takes them. */
+static void set_buffer(struct procedure *p, struct rfc2544_row *row)
 {
 	struct rfc2544_burst *b = &row->burst;
 	double rate = row->search.found.n ? (double)row->search.found.v[0].lower_pps : 0;
 
-	b->burst_pps = row->search.has_flood ? row->search.flood.sent_pps : NAN;
+	if (!(b->burst_pps > 0))
+		b->burst_pps = row->search.has_flood ? row->search.flood.sent_pps : NAN;
 	b->buffer_s = b->burst_pps > 0 ? (double)b->frames / b->burst_pps : NAN;
 	b->corrected_s = rate > 0 ? b->buffer_s - b->buffer_s * fmin(rate / b->burst_pps, 1) : NAN;
+	if (b->open_end && !b->why && rate >= AS_FAST * b->burst_pps)
+		b->wire =
+		    arena_printf(p->arena,
+				 "the sender gives %.0f packets/s, and the path carries %.0f: "
+				 "it did not keep the wire full, and no burst filled a queue",
+				 b->burst_pps, rate);
 }
 
+/* What the sender gives in 2 s, as far as a specification takes it. */
+static int64_t burst_most(const struct rfc2544_row *row)
+{
+	double most = ceil(row->search.flood.sent_pps * BURST_MOST_S);
+
+	return most < BURST_FIRST    ? BURST_FIRST
+	       : most < ENGINE_BURST ? (int64_t)most
+				     : ENGINE_BURST;
+}
+
+static bool burst_near(const struct rfc2544_options *o, int64_t low, int64_t high)
+{
+	double width = fmax(1, floor(o->goal.width * (double)high));
+
+	return high && (double)(high - low) <= width;
+}
+
+/* Upwards, since short bursts take little time, until one loses; then between. */
 static int back_to_back(struct procedure *p, const struct engine_spec *base,
 			const struct rfc2544_options *o, struct rfc2544_row *row, struct err *err)
 {
-	int64_t low = 0, high = BURST_MOST + 1, n = BURST_MOST;
+	int64_t most = burst_most(row), low = 0, high = 0, n = BURST_FIRST;
+	struct rfc2544_burst *b = &row->burst;
 
-	while (high - low > 1) {
+	while (low < most && !burst_near(o, low, high)) {
 		int r = burst_passes(p, base, o, n, row, err);
 
 		if (r < 0)
 			return r;
-		if (row->burst.why)
-			return 0;
+		if (b->why)
+			break;
 		if (r)
 			low = n;
 		else
 			high = n;
-		n = low + (high - low) / 2;
+		n = high ? low + (high - low) / 2 : low * 2 < most ? low * 2 : most;
 	}
-	row->burst.known = true;
-	row->burst.frames = low;
-	row->burst.open_end = low == BURST_MOST;
-	set_buffer(row);
+	b->known = !b->why || low;
+	b->frames = low;
+	b->lost_from = high;
+	b->open_end = low == most || b->why;
+	set_buffer(p, row);
 	return 0;
 }
 
@@ -204,7 +245,7 @@ static bool row_complete(const struct rfc2544_row *row, const struct rfc2544_opt
 	VEC_FOREACH (t, &row->losses)
 		if (!t->valid)
 			return false;
-	return (!o->loss || row->losses.n) && (!o->burst || row->burst.known);
+	return (!o->loss || row->losses.n) && (!o->burst || (row->burst.known && !row->burst.why));
 }
 
 bool rfc2544_complete(const struct rfc2544 *r, const struct rfc2544_options *o)

@@ -4,6 +4,9 @@
  * frame loss rate (26.3), back-to-back frames (26.4, by RFC 9004). System recovery (26.5) and reset
  * (26.6) are not here. Frame sizes count the FCS, as the RFC does.
  *
+ * A burst has up to 2 s of frames, the least length of the RFC's trials, each a datagram of its own
+ * (no segmentation offload): looked for upwards, to the resolution of the throughput.
+ *
  * Differences that the RFC wants reported: a trial takes 2 s unless asked otherwise (the RFC: at
  * least 60 s); latency is one way, of every datagram of the trials at the throughput rate, where
  * both ends share a clock.
@@ -29,13 +32,15 @@ struct rfc2544_options {
 
 struct rfc2544_burst {
 	bool known;
-	bool open_end;	  /* no loss with the longest burst that can be sent */
-	int64_t frames;	  /* longest burst without any loss */
-	double burst_pps; /* how fast the sender gives a burst: as fast as it goes */
+	bool open_end;	   /* nothing is known of longer ones: of 2 s, or see why */
+	int64_t frames;	   /* longest burst without any loss */
+	int64_t lost_from; /* shortest that lost some; 0: none */
+	double burst_pps;  /* how fast the sender gave it: as fast as it goes */
 	/* RFC 9004, 5.4: frames / burst_pps, and less what was forwarded meanwhile; seconds; NAN
 	 * without a throughput. */
 	double buffer_s, corrected_s;
-	const char *why; /* not known: why */
+	const char *why;  /* of a burst that was no valid trial */
+	const char *wire; /* the sender did not keep the wire full: what that means; or NULL */
 };
 
 struct rfc2544_row {		/* one frame size */

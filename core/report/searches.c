@@ -224,6 +224,8 @@ static void burst_text(const struct rfc2544 *r, struct strbuf *out)
 			    pps(a, sizeof(a), f->burst_pps),
 			    time_text(b, sizeof(b), f->buffer_s * 1e9),
 			    time_text(c, sizeof(c), f->corrected_s * 1e9));
+		if (f->why || f->wire)
+			strbuf_addf(out, "         longer ones: %s\n", f->why ? f->why : f->wire);
 	}
 }
 
@@ -248,6 +250,9 @@ static json_t *burst_json(const struct rfc2544_burst *b)
 
 	json_object_set_new(j, "frames", b->known ? json_integer(b->frames) : json_null());
 	json_object_set_new(j, "at_least", json_boolean(b->open_end));
+	json_object_set_new(j, "lost_from_frames",
+			    b->lost_from ? json_integer(b->lost_from) : json_null());
+	json_object_set_new(j, "wire", nullable_text(b->wire));
 	json_object_set_new(j, "burst_pps", b->known ? nullable_number(b->burst_pps) : json_null());
 	json_object_set_new(j, "buffer_s", b->known ? nullable_number(b->buffer_s) : json_null());
 	json_object_set_new(j, "corrected_buffer_s",

@@ -23,6 +23,7 @@ struct sim {
 	int most_streams; /* more fail */
 	int slow_from;	  /* connections from which answers are slow */
 	double capacity_pps, queue, sender_pps;
+	double clean; /* longest burst of which the receiver's socket drops nothing; 0: any */
 	double rtt_s;
 	int path_mtu; /* 0: nothing answers; -1: the check fails */
 	bool black_hole;
@@ -101,6 +102,8 @@ static int network(void *arg, const struct engine_spec *spec, struct run_sample 
 		double lost = spec->burst > 1 ? per_burst * floor(sent / (double)spec->burst)
 					      : fmax(0, (rate - s->capacity_pps) * duration_s);
 
+		if (s->clean > 0 && (double)spec->burst > s->clean)
+			lost = (double)(e->lost_host = 7);
 		e->client.packets = (int64_t)sent;
 		e->lost = (int64_t)lost;
 		e->sent_pps = rate;
@@ -251,6 +254,8 @@ static void rfc2544(void **state)
 	assert_int_equal(row->losses.v[3].lost, 0);
 	assert_true(row->burst.known && !row->burst.open_end);
 	assert_int_equal(row->burst.frames, 100);
+	assert_int_equal(row->burst.lost_from, 101);
+	assert_null(row->burst.wire);
 	assert_true(fabs(row->burst.buffer_s - 100.0 / 200000) < 1e-9);
 	assert_true(fabs(row->burst.corrected_s / row->burst.buffer_s - 0.95) < 0.001);
 	arena_done(&f.arena);
@@ -280,6 +285,62 @@ static void rfc6349(void **state)
 	assert_true(fabs(r.rows.v[4].buffer_delay - 0.5) < 1e-9);
 	assert_true(r.rows.v[4].efficiency > 0.999 && r.rows.v[4].efficiency < 1);
 	arena_done(&f.arena);
+}
+
+/* Queues of any depth, up to what 2 s of frames fill, and beyond; a sender that is no faster than
+ * the path, and one whose machine spoils long bursts. */
+static void bursts_of_any_length(void **state)
+{
+	static const struct {
+		double queue, sender_pps, clean;
+		int64_t least, most;
+		bool open_end;
+		const char *wire, *why;
+	} cases[] = {
+	    {1, 200000, 0, 1, 1, false, NULL, NULL},
+	    {5000, 200000, 0, 4975, 5000, false, NULL, NULL},
+	    {150000, 200000, 0, 149250, 150000, false, NULL, NULL},
+	    {1e9, 200000, 0, 400000, 400000, true, NULL, NULL},
+	    {1e9, 9000, 0, 18000, 18000, true, "did not keep the wire full", NULL},
+	    {1e9, 200000, 3000, 2048, 2048, true, NULL, "receiver's own socket"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct rfc2544_options o = {.frames = {512},
+					    .n_frames = 1,
+					    .family = AF_INET,
+					    .throughput = true,
+					    .burst = true};
+		struct rfc2544 r = {0};
+		struct fixture f;
+
+		init(&f, TEST_UDP_STREAM, network);
+		f.sim = (struct sim){.capacity_pps = 10000,
+				     .queue = cases[i].queue,
+				     .sender_pps = cases[i].sender_pps,
+				     .clean = cases[i].clean};
+		o.goal = (struct search_goal){.initial_ns = NSEC_PER_SEC,
+					      .final_ns = NSEC_PER_SEC,
+					      .sum_ns = NSEC_PER_SEC,
+					      .width = 0.005};
+		o.goal.name = "throughput";
+		assert_int_equal(rfc2544_run(&f.p, &f.base, &o, &r, &f.err), 0);
+		const struct rfc2544_burst *b = &r.rows.v[0].burst;
+		assert_true(b->known);
+		assert_in_range(b->frames, cases[i].least, cases[i].most);
+		assert_int_equal(b->open_end, cases[i].open_end);
+		assert_int_equal(!b->wire, !cases[i].wire);
+		assert_int_equal(!b->why, !cases[i].why);
+		assert_int_equal(rfc2544_complete(&r, &o),
+				 !cases[i].why &&
+				     r.rows.v[0].search.found.v[0].above != SEARCH_MACHINE);
+		if (cases[i].wire)
+			assert_non_null(strstr(b->wire, cases[i].wire));
+		if (cases[i].why)
+			assert_non_null(strstr(b->why, cases[i].why));
+		arena_done(&f.arena);
+	}
 }
 
 /* What arrives and what TCP fills are two things, and both are told. */
@@ -329,6 +390,7 @@ int main(void)
 	    cmocka_unit_test(counts_connections),
 	    cmocka_unit_test(rfc2544),
 	    cmocka_unit_test(rfc6349),
+	    cmocka_unit_test(bursts_of_any_length),
 	    cmocka_unit_test(two_mtus),
 	};
 

@@ -27,7 +27,7 @@ judge() {
 
 # A card that carries 400 packets/s: more is lost, less is not. Its queue is short, so that a short
 # trial sees it; with the packets that a rested shaper lets through at once it is about 26 of them.
-if vnic pps "pps: 400pps, queue: 2KiB, connections: 12"; then
+if vnic pps "pps: 400pps, queue: 2KiB"; then
 	search throughput --frames 256,512 --duration 1s --most 600pps --resolution 1%
 	judge "throughput: 400 packets/s of any size" '[.frames[].throughput.goals[0] |
 		.complete and .lower_pps > 390 and .upper_pps < 440] | all'
@@ -51,6 +51,22 @@ if vnic pps "pps: 400pps, queue: 2KiB, connections: 12"; then
 	lab_down
 fi
 
+# Each trial is a flow of its own. A card that takes no more of them turns away every packet: that is
+# no fault of the machine's, and no trial after it would end otherwise.
+if vnic full "connections: 1"; then
+	run vpclab measure "$lab:client" server udp_stream --packets 100pps --size 64 -d 200ms --warmup 0 -q
+	search frame-loss --frames 128 --duration 200ms --most 400pps
+	is "refused flows: nothing is concluded" "$status" 3
+	is "refused flows: the reason, and the end of it" "$(jq -c '.frames[0].frame_loss_rate |
+		[length, .[-1].valid, .[-1].tries, (.[-1].why // "" | test("refused each of"))]' \
+		"$work/out")" '[1,false,1,true]'
+	search throughput --frames 128 --duration 200ms --most 400pps
+	is "refused flows: no search goes on" "$(jq -c '.frames[0].throughput |
+		[.goals[0].bounded_by, (.trials | length), (.goals[0].why | test("refused each of"))]' \
+		"$work/out")" '["refused",1,true]'
+	lab_down
+fi
+
 # 12 connections may be there at the same time, on a card that has had none before: what the kernel
 # still remembers of earlier ones counts too. Those that cannot be made take their time.
 if vnic cap "connections: 12"; then
@@ -67,6 +83,7 @@ if link path "rate: 10mbit, delay: 10ms"; then
 	judge "rfc6349: the round trip, the bottleneck, and what a quarter of the window gives" '
 		(.baseline_rtt_ns / 2e7 > 1) and (.baseline_rtt_ns / 2e7 < 1.1) and
 		(.bottleneck_bps / 9.415e6 - 1 | fabs < 0.03) and .path_mtu_bytes == 1500 and
+		.segment_mtu_bytes == 1500 and .path_mtu_why == null and
 		(.windows[0].transfer_time_ratio > 3) and (.windows[0].transfer_time_ratio < 6) and
 		(.windows[2].transfer_time_ratio < 1.3) and (.windows | length == 5) and
 		(.windows[4].efficiency_share > 0.9)'

@@ -267,7 +267,10 @@ static void read_all(struct adapter_parse *ps, const struct yaml_node *root)
 	if (version && !str_eq(version, "1"))
 		problems_add(ps->p, yaml_get(map, "version")->at,
 			     "version: this program reads version 1, not '%s'", version);
-	ps->a->name = adapter_parse_need(ps, map, "name", "the adapter");
+	ps->a->name =
+	    arena_strdup(&ps->a->arena, yaml_want_name(yaml_get(map, "name"), "name", ps->p));
+	if (!yaml_get(map, "name"))
+		problems_add(ps->p, map->at, "the adapter has no 'name'");
 	ps->a->title = adapter_parse_text(ps, map, "title");
 	if (!yaml_get(map, "find"))
 		problems_add(ps->p, map->at, "the adapter has no 'find'");

@@ -14,10 +14,16 @@
 
 #define VALUE_MAX 4096
 
-/* Each writes the value into buf; false: it was not asked for. */
+/* Each writes the value into buf; false: it was not asked for. Numbers as everybody reads them:
+ * neither 1e+10 nor 2e-05. */
 static bool number(char *buf, double v)
 {
-	snprintf(buf, VALUE_MAX, "%.10g", v);
+	int n = snprintf(buf, VALUE_MAX, "%.9f", v);
+
+	while (buf[n - 1] == '0')
+		n--;
+	n -= buf[n - 1] == '.';
+	buf[n] = '\0';
 	return v > 0;
 }
 

@@ -37,6 +37,7 @@ static void test_mistakes(void **state)
 		const char *text, *wanted;
 	} cases[] = {
 	    {"name: toy\n", "1:1: the adapter has no 'version'"},
+	    {"version: 1\nname: my tool\n", "2:7: name: 'my tool' is no name"},
 	    {"version: 2\n", "1:10: version: this program reads version 1, not '2'"},
 	    {HEAD CLIENT, "test 'udp_stream' reads nothing"},
 	    {HEAD READS, "test 'udp_stream' has no 'client'"},
@@ -132,6 +133,39 @@ static void test_words(void **state)
 	problems_done(&p);
 }
 
+/* Tools read numbers in many ways; all read plain decimals. */
+static void test_plain_numbers(void **state)
+{
+	static const struct {
+		double rate_bps;
+		const char *word;
+	} cases[] = {
+	    {1, "1"},
+	    {40e9, "40000000000"},
+	    {123456789012, "123456789012"},
+	    {1000000, "1000000"},
+	    {0.1, "0.1"},
+	    {2e-5, "0.00002"},
+	    {1.0 / 3, "0.333333333"},
+	};
+	struct problems p;
+	struct adapter *a = parse(HEAD "    client: {argv: [toy, \"{rate.bps}\"]}\n" READS, &p);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct command_values v = {.program = "/opt/toy", .rate_bps = cases[i].rate_bps};
+		struct err err = ERR_INIT;
+		struct command_line l;
+
+		if (command_expand(&a->tests.v[0].client, &v, &l, &err))
+			fail_msg("%s", err.text);
+		assert_string_equal(l.argv.v[1], cases[i].word);
+		command_done(&l);
+	}
+	adapter_free(a);
+	problems_done(&p);
+}
+
 static void test_versions(void **state)
 {
 	struct problems p;
@@ -186,9 +220,8 @@ static void test_shipped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_mistakes),
-	    cmocka_unit_test(test_words),
-	    cmocka_unit_test(test_versions),
+	    cmocka_unit_test(test_mistakes),	  cmocka_unit_test(test_words),
+	    cmocka_unit_test(test_plain_numbers), cmocka_unit_test(test_versions),
 	    cmocka_unit_test(test_shipped),
 	};
 

@@ -194,6 +194,8 @@ static void print_as_text(const struct measurement *m)
 	findings_describe(&m->sample.spec, &m->sample.engine, wire_pps(m), &out);
 	print_placed(m, &out);
 	print_machine(&m->sample.fidelity, &out);
+	if (m->sample.company)
+		strbuf_addf(&out, "  %-16s %s\n", "company", m->sample.company);
 	print_text(&out);
 }
 

@@ -270,6 +270,8 @@ static void set_cpu_per_packet(const struct attempt *a, struct arena *arena, str
 	out->cpu_per_packet_ns = NAN;
 	if (a->others)
 		out->cpu_missing = "other pairs ran at the same time";
+	else if (out->company)
+		out->cpu_missing = out->company;
 	else if (!out->whole.known || !out->fidelity.known || packets <= 0)
 		out->cpu_missing = "no packets were counted";
 	else if ((out->cpu_missing = others_busy(a, out, arena)))
@@ -362,6 +364,18 @@ static void set_bound(const struct attempt *a, struct run_sample *out)
 	bound_refine(known ? &p : NULL, out);
 }
 
+static void set_company(const struct attempt *a, struct arena *arena, struct run_sample *out)
+{
+	int node = a->company && !a->others ? company_met(a->company) : -1;
+
+	if (node >= 0)
+		out->company =
+		    arena_printf(arena,
+				 "another measurement used %s at the same time: drops and "
+				 "CPU time are of both",
+				 a->s->wire->nodes.v[node].name);
+}
+
 void attempt_assess(struct attempt *a, struct arena *arena, struct run_sample *out)
 {
 	struct err ignored = ERR_INIT; /* it is a measurement without a prediction too */
@@ -374,6 +388,7 @@ void attempt_assess(struct attempt *a, struct arena *arena, struct run_sample *o
 	out->fidelity.socket_dropped = out->engine.lost_host + out->engine.back.lost_host;
 	if (out->fidelity.n_cpus > 0)
 		out->fidelity.others = a->s->idle_busy / out->fidelity.n_cpus;
+	set_company(a, arena, out);
 	set_needed(a, out);
 	set_relay(a, out);
 	fidelity_judge(&out->fidelity);
@@ -463,6 +478,8 @@ int attempt_open(struct attempt *a, struct err *err)
 	set_interval(&a->spec);
 	int r = prepare(a, err);
 	if (!r)
+		a->company = company_join(a->s->lab, &a->there);
+	if (!r)
 		wait_until_quiet(a);
 	for (int side = 0; side < 2 && !r; side++)
 		r = start_worker(a, side, err);
@@ -480,6 +497,7 @@ void attempt_close(struct attempt *a)
 		way_close(&a->ways[i]);
 	for (int side = 0; side < 2; side++)
 		stop_worker(a, side);
+	company_leave(a->company);
 	account_done(&a->links);
 	json_decref(a->relays);
 	path_done(&a->there);

@@ -7,6 +7,7 @@
 #include "core/harness/attempt.h"
 #include "core/harness/attempt_way.h"
 #include "core/harness/schedule_run.h"
+#include "emulator/lab/company.h"
 
 struct attempt {
 	const struct attempt_spec *s;
@@ -18,6 +19,7 @@ struct attempt {
 	int n_ways;
 	struct account links; /* the ledger of both ways before the traffic */
 	bool links_read;
+	struct company *company;       /* others that measure on the way there; or NULL */
 	json_t *relays;		       /* what those on the way said before it, or NULL */
 	struct schedule_run *schedule; /* NULL: nothing changes */
 	struct proc proc[2];	       /* client, server */

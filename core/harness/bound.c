@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bound: what this machine itself dropped comes first; else a rate that reaches what the model
- * predicts was held by what the model says; drops that the ledger knows name their place; a machine
- * that was short of something is said where the ends could prove nothing. Called by attempt.c.
+ * bound: with another measurement on the way nothing is attributed; else what this machine itself
+ * dropped comes first; else a rate that reaches what the model predicts was held by what the model
+ * says; drops that the ledger knows name their place; a machine that was short of something is said
+ * where the ends could prove nothing. Called by attempt.c.
  */
 #include "core/harness/bound.h"
 
@@ -109,6 +110,11 @@ void bound_refine(const struct truth_predicted *p, struct run_sample *run)
 {
 	if (engine_test_traits(run->spec.test).transactions)
 		p = NULL;
+	if (run->company) { /* what was dropped is nobody's alone, and no model had two flows */
+		if (!run->engine.limit[0] || str_eq(run->engine.limit, "link"))
+			set(&run->engine, run->engine.limit[0] ? "link" : "", "%s", run->company);
+		return;
+	}
 	if (!by_drops(run) && !by_model(p, &run->engine) && !by_ledger(run))
 		by_machine(run);
 }

@@ -42,6 +42,7 @@ struct run_sample {	    /* one run of one measurement on one path */
 	 */
 	double cpu_per_packet_ns;
 	const char *cpu_missing; /* why it is NAN, or NULL */
+	const char *company;	 /* another measurement shared the way: in words, or NULL */
 	struct losses losses;	 /* on the way of the data and of the answers */
 	VEC(struct run_change) changes;
 	struct run_back { /* tests with data both ways: that from server to client */

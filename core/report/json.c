@@ -230,6 +230,7 @@ json_t *json_sample(const struct run_sample *run)
 	json_object_set_new(o, "fidelity", json_fidelity(&run->fidelity));
 	set_number(o, "cpu_per_packet_ns", run->cpu_per_packet_ns);
 	set_text(o, "cpu_per_packet_missing", run->cpu_missing);
+	set_text(o, "company", run->company);
 	json_object_set_new(o, "account", json_losses(&run->losses));
 	json_object_set_new(o, "changes", json_changes(run));
 	if (run->back.known)

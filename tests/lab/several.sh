@@ -92,5 +92,29 @@ has "an empty name" "$output" "an end between two commas is empty"
 run vpclab measure "$lab:a,bb" c tcp_rr
 has "an unknown name" "$output" "'bb' is not an endpoint"
 
+# Two commands that measure on one way at the same time: each says so, as the counters are of both;
+# one elsewhere, and one afterwards, do not.
+alone() {
+	jq -c '[.company, .cpu_per_packet_missing] | map(. != null and test("another measurement used"))' "$1"
+}
+vpclab measure "$lab:a" c udp_stream --packets 500pps --duration 6s --json >"$work/first.json" 2>/dev/null &
+pid=$!
+for _ in {1..100}; do
+	[ -n "$(vpclab exec "$lab:c" -- ss -Huan 2>/dev/null)" ] && break
+	sleep 0.1
+done
+vpclab measure "$lab:b" c tcp_rr --duration 300ms --warmup 0 --json >"$work/second.json" 2>/dev/null
+together=no
+kill -0 $pid 2>/dev/null && together=yes
+wait $pid
+if [ $together = yes ]; then
+	is "two commands on one way: the first one says so" "$(alone "$work/first.json")" "[true,true]"
+	is "two commands on one way: the second one says so" "$(alone "$work/second.json")" "[true,true]"
+else
+	tap_skip "two commands on one way" "the first had ended before the second"
+fi
+vpclab measure "$lab:a" c tcp_rr --duration 300ms --warmup 0 --json >"$work/third.json" 2>/dev/null
+is "two commands after each other are alone" "$(alone "$work/third.json")" "[false,false]"
+
 lab_down
 finish

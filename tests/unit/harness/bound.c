@@ -146,6 +146,25 @@ static void the_machines_drops_come_first(void **state)
 	}
 }
 
+/* With another measurement on the way no drop is this flow's alone, and no model knew of two. */
+static void nothing_is_attributed_in_company(void **state)
+{
+	static const struct {
+		const char *limit, *says;
+	} cases[] = {{"link", "another one"}, {"", "another one"}, {"sender", "as the ends say"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct run_sample run = sample(TEST_UDP_STREAM, 940e6, cases[i].limit);
+
+		run.company = "another one";
+		run.engine.lost = run.fidelity.softnet_dropped = 9;
+		run.fidelity.limit = FIDELITY_BACKLOG;
+		bound_refine(&gigabit, &run);
+		is(&run, cases[i].limit, cases[i].says);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +172,7 @@ int main(void)
 	    cmocka_unit_test(what_the_sender_offers_is_the_schedule),
 	    cmocka_unit_test(drops_have_a_place),
 	    cmocka_unit_test(the_machines_drops_come_first),
+	    cmocka_unit_test(nothing_is_attributed_in_company),
 	    cmocka_unit_test(a_short_machine_is_said_where_nothing_is_proven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,7 +247,8 @@ void parsed_done(struct parsed *p)
 	arena_done(&p->arena);
 }
 
-void options_print_form(const struct option_def *o, struct strbuf *out)
+/* "-n, --name NAME" */
+static void options_print_form(const struct option_def *o, struct strbuf *out)
 {
 	if (o->letter)
 		strbuf_addf(out, "-%c, ", o->letter);

@@ -20,8 +20,6 @@ int options_parse(const struct command *c, int argc, char **argv, struct parsed 
 		  struct err *err);
 void parsed_done(struct parsed *p);
 
-/* "-n, --name NAME" */
-void options_print_form(const struct option_def *o, struct strbuf *out);
 /* `vpclab COMMAND --help`. */
 void options_print_help(const struct command *c, struct strbuf *out);
 /* "vpclab COMMAND [OPTION]… OPERANDS" */

@@ -11,7 +11,7 @@
 
 #include "emulator/lab/account_walk.h"
 
-const char *top_cause_name(enum top_cause cause)
+static const char *top_cause_name(enum top_cause cause)
 {
 	static const char *const names[] = {[TOP_QDISC] = "qdisc",
 					    [TOP_NFT] = "nft",

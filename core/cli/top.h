@@ -15,7 +15,6 @@
 /* Who dropped: a queue, a rule or policer, the way to the other end (its CPU's backlog was full, or
  * it is down, or its MTU too small), a node that had no use for it, a socket that was full. */
 enum top_cause { TOP_QDISC, TOP_NFT, TOP_SOFTNET, TOP_NOT_TAKEN, TOP_SOCKET, TOP_CAUSES };
-const char *top_cause_name(enum top_cause cause); /* "qdisc", … */
 
 struct top_row {
 	const char *node, *dev;		       /* dev: NULL for the node itself: its sockets */

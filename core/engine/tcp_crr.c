@@ -23,8 +23,9 @@
 #include "core/base/str.h"
 #include "core/engine/result.h"
 
-const char *const tcp_crr_failures[TCP_CRR_FAILURES] = {"refused", "reset", "timed_out",
-							"address_not_available", "other"};
+/* As the result names them. */
+static const char *const tcp_crr_failures[TCP_CRR_FAILURES] = {"refused", "reset", "timed_out",
+							       "address_not_available", "other"};
 
 static void tcp_crr_defaults(struct engine_spec *s)
 {

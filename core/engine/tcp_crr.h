@@ -18,7 +18,6 @@ enum tcp_crr_failure {
 	TCP_CRR_OTHER,
 	TCP_CRR_FAILURES
 };
-extern const char *const tcp_crr_failures[TCP_CRR_FAILURES]; /* as the result names them */
 
 struct tcp_crr {	     /* crew.own */
 	struct hist whole;   /* client, ns: from connect() to after close(), ended in the window */

@@ -16,7 +16,8 @@
 #define TCP_RR_ROOM_MIN (64 << 10)
 #define TCP_RR_ROOM_MAX (4 << 20)
 
-size_t tcp_rr_room(const struct engine_spec *s)
+/* Bytes that a thread's buffer has. */
+static size_t tcp_rr_room(const struct engine_spec *s)
 {
 	int64_t most = s->size > s->response_size ? s->size : s->response_size;
 	return most < TCP_RR_ROOM_MIN	? TCP_RR_ROOM_MIN

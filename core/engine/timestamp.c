@@ -39,7 +39,10 @@ static void timestamp_compare(struct timestamp_clock *c)
 	}
 }
 
-int64_t timestamp_monotonic(struct timestamp_clock *c, const struct timespec *real, int64_t now_ns)
+/* What CLOCK_MONOTONIC was then. The difference of the clocks is looked at once in 10 ms, since
+ * CLOCK_REALTIME may be set at any time. now_ns: CLOCK_MONOTONIC. */
+static int64_t timestamp_monotonic(struct timestamp_clock *c, const struct timespec *real,
+				   int64_t now_ns)
 {
 	if (!c->checked_ns || now_ns - c->checked_ns > TIMESTAMP_CHECK_NS)
 		timestamp_compare(c);

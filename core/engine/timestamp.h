@@ -25,10 +25,6 @@ struct timestamp_clock {  /* of one thread; zeroed is new */
 	int64_t checked_ns;
 };
 
-/* What CLOCK_MONOTONIC was then. The difference of the clocks is looked at once in 10 ms, since
- * CLOCK_REALTIME may be set at any time. now_ns: CLOCK_MONOTONIC. */
-int64_t timestamp_monotonic(struct timestamp_clock *c, const struct timespec *real, int64_t now_ns);
-
 /* Asks for them; `sends`: those of sent datagrams too, which are then to be fetched, and numbered
  * 0, 1, 2, … from here on. 0 or a negative errno. */
 int timestamp_enable(int fd, bool sends);

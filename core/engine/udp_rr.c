@@ -57,13 +57,13 @@ static int udp_rr_check(const struct engine_spec *s, struct err *err)
 	return 0;
 }
 
-size_t udp_rr_room(const struct engine_spec *s)
+static size_t udp_rr_room(const struct engine_spec *s)
 {
 	int64_t most = s->size > s->response_size ? s->size : s->response_size;
 	return (size_t)most + 64; /* one that is longer than expected must be seen as such */
 }
 
-void udp_rr_init(struct udp_rr *u, struct crew *c, struct rr *rr)
+static void udp_rr_init(struct udp_rr *u, struct crew *c, struct rr *rr)
 {
 	*u = (struct udp_rr){.c = c, .rr = rr, .fixed_ns = c->w->spec.timeout_ns};
 	u->id_bytes = udp_rr_id_bytes(&c->w->spec);

@@ -43,8 +43,6 @@ struct udp_rr { /* what the connections of a crew have in common */
 	int64_t fixed_ns; /* spec.timeout_ns; 0: learnt from round trips */
 };
 
-void udp_rr_init(struct udp_rr *u, struct crew *c, struct rr *rr);
-size_t udp_rr_room(const struct engine_spec *s);
 void udp_rr_conn_init(const struct udp_rr *u, struct udp_rr_conn *k, struct stream *s);
 
 /* A new request of this lane leaves; 0, or the negative errno that send() gave: none has left. */

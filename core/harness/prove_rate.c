@@ -29,7 +29,8 @@ enum { ETHERNET_HEADER = 14 };
 
 /* ---- what is sent ---- */
 
-double limit_charge(const struct limit *limit, int64_t ip_bytes)
+/* Bytes by the basis, or 1. */
+static double limit_charge(const struct limit *limit, int64_t ip_bytes)
 {
 	return limit->packets ? 1 : (double)truth_charged(limit->basis, ip_bytes, 0);
 }

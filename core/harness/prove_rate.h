@@ -22,8 +22,6 @@ struct limit {
 	bool once;	   /* a second try would find something else */
 };
 
-/* Bytes by the basis, or 1. */
-double limit_charge(const struct limit *limit, int64_t ip_bytes);
 double limit_mean(const struct limit *limit); /* of the frames that are sent */
 
 /*

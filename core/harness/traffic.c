@@ -84,8 +84,8 @@ void traffic_size(const struct path *there, const struct path *back, int family,
 		e->size = UDP_MAX;
 }
 
-void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
-		      struct truth_traffic *t)
+static void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
+			     struct truth_traffic *t)
 {
 	*t = (struct truth_traffic){
 	    .protocol = traffic_is_udp(e->test) ? IPPROTO_UDP : IPPROTO_TCP,

@@ -15,7 +15,4 @@ bool traffic_is_bulk(enum engine_test test);
 void traffic_size(const struct path *there, const struct path *back, int family,
 		  struct engine_spec *e);
 
-void traffic_describe(const struct attempt_spec *s, const struct engine_spec *e,
-		      struct truth_traffic *t);
-
 #endif

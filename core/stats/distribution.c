@@ -80,15 +80,6 @@ double distribution_unit(struct distribution_source *r)
 	return ((double)(distribution_bits(r) >> 12) + 0.5) * 0x1p-52;
 }
 
-uint64_t distribution_below(struct distribution_source *r, uint64_t n)
-{
-	uint64_t uneven = -n % n; /* 2⁶⁴ modulo n: as many of the lowest are left out */
-	uint64_t bits = distribution_bits(r);
-	while (bits < uneven)
-		bits = distribution_bits(r);
-	return bits % n;
-}
-
 int distribution_kind_parse(const char *name, enum distribution_kind *kind, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(distribution_names); i++)
@@ -103,11 +94,6 @@ int distribution_kind_parse(const char *name, enum distribution_kind *kind, stru
 			 "unknown distribution '%s'; there are constant, uniform, normal, poisson, "
 			 "exponential, pareto, lognormal",
 			 name);
-}
-
-const char *distribution_kind_name(enum distribution_kind kind)
-{
-	return distribution_names[kind];
 }
 
 int distribution_check(const struct distribution *d, struct err *err)
@@ -161,20 +147,6 @@ double distribution_draw(const struct distribution *d, struct distribution_sourc
 		return qlnorm(u, d->a, d->b, 1, 0);
 	}
 	return NAN;
-}
-
-double distribution_mean(const struct distribution *d)
-{
-	switch (d->kind) {
-	case DISTRIBUTION_UNIFORM:
-		return (d->a + d->b) / 2;
-	case DISTRIBUTION_PARETO:
-		return d->b > 1 ? d->a * d->b / (d->b - 1) : (double)INFINITY;
-	case DISTRIBUTION_LOGNORMAL:
-		return exp(d->a + d->b * d->b / 2);
-	default:
-		return d->a;
-	}
 }
 
 double distribution_cdf(const struct distribution *d, double x)

@@ -31,8 +31,6 @@ int64_t distribution_seed_new(void);
 
 uint64_t distribution_bits(struct distribution_source *r); /* 64 of them */
 double distribution_unit(struct distribution_source *r);   /* uniform in (0, 1), never an end */
-/* Uniform whole number 0 … n − 1, without bias; n > 0. */
-uint64_t distribution_below(struct distribution_source *r, uint64_t n);
 
 enum distribution_kind {
 	DISTRIBUTION_CONSTANT,	  /* a */
@@ -51,14 +49,12 @@ struct distribution {
 
 /* "constant", "uniform", … ; -EINVAL with a suggestion. */
 int distribution_kind_parse(const char *name, enum distribution_kind *kind, struct err *err);
-const char *distribution_kind_name(enum distribution_kind kind);
 
 /* -EINVAL where the parameters make no distribution (b < a, a negative deviation, …). */
 int distribution_check(const struct distribution *d, struct err *err);
 
 double distribution_draw(const struct distribution *d, struct distribution_source *r);
-/* Of the whole distribution; INFINITY for a Pareto of shape 1 or less. */
-double distribution_mean(const struct distribution *d);
-double distribution_cdf(const struct distribution *d, double x); /* P(X ≤ x) */
+/* P(X ≤ x): what tests hold draws against. */
+double distribution_cdf(const struct distribution *d, double x);
 
 #endif

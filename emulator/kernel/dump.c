@@ -49,7 +49,8 @@ struct dump_attrs dump_nested(const struct nlattr *nest)
 	return t;
 }
 
-uint32_t dump_u32(const struct nlattr *attr)
+/* NULL: 0 */
+static uint32_t dump_u32(const struct nlattr *attr)
 {
 	return attr ? mnl_attr_get_u32(attr) : 0;
 }

@@ -15,7 +15,6 @@ struct dump_attrs { /* types beyond the table are not ours; NULL: not there */
 /* After the fixed header of a message; inside an attribute, which may be NULL. */
 struct dump_attrs dump_attrs_of(const struct nlmsghdr *nlh, size_t header);
 struct dump_attrs dump_nested(const struct nlattr *nest);
-uint32_t dump_u32(const struct nlattr *attr);			 /* NULL: 0 */
 const char *dump_str(struct dump *d, const struct nlattr *attr); /* NULL: NULL */
 
 #endif

@@ -24,7 +24,11 @@
 #define POLICE_TABLE_SIZE 1024
 #define FILTER_PREF	  1
 
-uint32_t qdisc_ticks(const struct tc_bucket *b)
+/*
+ * The time that a bucket lasts, as the kernel takes it: ticks of 64 ns. Whole microseconds, as tc
+ * computes it (tc_calc_xmittime() of iproute2), so that both tell the kernel the same.
+ */
+static uint32_t qdisc_ticks(const struct tc_bucket *b)
 {
 	double usec = 1e6 * ((double)b->burst_bytes / (double)b->rate_bytes);
 

@@ -21,12 +21,6 @@ void qdisc_step(struct nl_batch *batch, const char *dev, int ifindex, const stru
 		enum qdisc_how how);
 void qdisc_delete(struct nl_batch *batch, const char *dev, int ifindex, const struct tc_step *s);
 
-/*
- * The time that a bucket lasts, as the kernel takes it: ticks of 64 ns. Whole microseconds, as tc
- * computes it (tc_calc_xmittime() of iproute2), so that both tell the kernel the same.
- */
-uint32_t qdisc_ticks(const struct tc_bucket *b);
-
 /* Attributes of a netem step, for qdisc_step() and tests (netem.c). */
 void qdisc_put_netem(struct nlmsghdr *nlh, const struct tc_netem *n);
 

@@ -48,11 +48,6 @@ int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *
 	return 0;
 }
 
-int account_read(const struct lab *lab, const struct wire *w, struct account *out, struct err *err)
-{
-	return account_read_nodes(lab, w, NULL, out, err);
-}
-
 /* ---- two readings ---- */
 
 const struct account_direction *account_find(const struct account *a, int link, bool ba)
@@ -150,16 +145,17 @@ static bool stands_still(const struct account *a, const struct account *b)
 	return true;
 }
 
-int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit_ns,
-		      struct account *out, struct err *err)
+/* Reads until nothing waits and no counter moves (at most `limit_ns`). -ETIMEDOUT: still busy. */
+static int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit_ns,
+			     struct account *out, struct err *err)
 {
 	int64_t deadline = clock_now_ns() + limit_ns;
 	struct account before = {0};
-	int rc = account_read(lab, w, &before, err);
+	int rc = account_read_nodes(lab, w, NULL, &before, err);
 
 	while (rc == 0) {
 		clock_sleep_until_ns(clock_now_ns() + IDLE_STEP_NS);
-		rc = account_read(lab, w, out, err);
+		rc = account_read_nodes(lab, w, NULL, out, err);
 		if (rc)
 			break;
 		if (stands_still(&before, out)) {

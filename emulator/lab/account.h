@@ -51,9 +51,10 @@ struct account { /* zeroed is empty; account_done() */
 	int64_t softnet_dropped;		  /* of the whole machine */
 };
 
-/* Reads all links of the lab. `w` is its wire model (lab_wire()). */
-int account_read(const struct lab *lab, const struct wire *w, struct account *out, struct err *err);
-/* Only those nodes (by index, as many as the wire model has), and the links all in them. */
+/*
+ * Reads those nodes (by index, as many as the wire model has), and the links all in them; NULL: all
+ * of the lab. `w` is its wire model (lab_wire()).
+ */
 int account_read_nodes(const struct lab *lab, const struct wire *w, const bool *nodes,
 		       struct account *out, struct err *err);
 /* The same of what count_snapshot_relays() gave. */
@@ -67,10 +68,6 @@ void account_done(struct account *a);
 void account_between(const struct account *before, const struct account *after,
 		     struct account *out);
 
-/* Reads until nothing waits and no counter moves (at most `limit_ns`). -ETIMEDOUT: still busy. */
-int account_read_idle(const struct lab *lab, const struct wire *w, int64_t limit_ns,
-		      struct account *out, struct err *err);
-
 /*
  * Of an idle lab: one line a hole ("link r-b a→b: 3 packets unexplained") into `text`, their number
  * added to *n. A lab that is busy for longer than a second is not judged: 0 lines.
@@ -80,8 +77,6 @@ int account_check(const struct lab *lab, struct strbuf *text, size_t *n, struct 
 int64_t account_lost(const struct account_direction *d); /* by all causes */
 /* The direction of a link, or NULL where it was not read. */
 const struct account_direction *account_find(const struct account *a, int link, bool ba);
-/* The device by whose egress packets of a direction enter the link. */
-int account_entry(const struct wire *w, int link, bool ba);
 
 /*
  * {"softnet_dropped", "at_ns", "links": [{"name", "direction": "ab", "entered_packets",

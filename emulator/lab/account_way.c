@@ -127,14 +127,3 @@ void account_way_of(const struct account_map *m, int link, bool ba, struct accou
 			if (there.stages[i].dev == back.stages[k].dev)
 				out->stages[ba ? k : i].shared = true;
 }
-
-int account_entry(const struct wire *w, int link, bool ba)
-{
-	struct account_map m;
-	struct account_way way;
-
-	account_map_init(&m, w);
-	account_way_of(&m, link, ba, &way);
-	account_map_done(&m);
-	return way.stages[0].dev;
-}

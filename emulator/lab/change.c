@@ -41,7 +41,11 @@ static bool covers(const char *later, const char *earlier)
 	return !strncmp(earlier, later, len) && (earlier[len] == '=' || earlier[len] == '.');
 }
 
-json_t *change_join(const json_t *sets, const char *const *more, size_t n)
+/*
+ * Overrides `more` after those of `sets`; an earlier one of the same place, or of a place below it,
+ * says nothing any more and is left out. Gives a reference.
+ */
+static json_t *change_join(const json_t *sets, const char *const *more, size_t n)
 {
 	json_t *all = json_copy((json_t *)sets);
 
@@ -114,7 +118,8 @@ static const char *node_of(const struct wire *w, int dev)
 	return w->nodes.v[w->devs.v[dev].node].name;
 }
 
-void change_describe(const struct wire *before, const struct wire *after, struct strbuf *out)
+/* Adds a line for each link and direction that carries something else than before. */
+static void change_describe(const struct wire *before, const struct wire *after, struct strbuf *out)
 {
 	for (size_t i = 0; i < after->links.n && i < before->links.n; i++) {
 		const struct wire_link *was = &before->links.v[i], *is = &after->links.v[i];

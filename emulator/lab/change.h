@@ -17,15 +17,6 @@
  */
 int change_apply(const struct plan_diff *diff, const struct plan_diff *undo, struct err *err);
 
-/*
- * Overrides `more` after those of `sets`; an earlier one of the same place, or of a place below it,
- * says nothing any more and is left out. Gives a reference.
- */
-json_t *change_join(const json_t *sets, const char *const *more, size_t n);
-
-/* Adds a line for each link and direction that carries something else than before. */
-void change_describe(const struct wire *before, const struct wire *after, struct strbuf *out);
-
 /* Was a change of the lab with this state broken off? Then the lab is neither before nor after. */
 bool change_broken_off(const json_t *state);
 

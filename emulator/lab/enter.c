@@ -124,8 +124,12 @@ static int entered(const struct lab *lab, int answer, struct proc *p, struct err
 	return 0;
 }
 
-int enter_fork(const struct lab *lab, bool die_with_parent, enter_fn *fn, void *arg, struct proc *p,
-	       struct err *err)
+/*
+ * Forks a process that is a child of the caller, inside all namespaces of the lab, and runs `fn` in
+ * it. With `die_with_parent` the kernel kills it when the calling thread ends.
+ */
+static int enter_fork(const struct lab *lab, bool die_with_parent, enter_fn *fn, void *arg,
+		      struct proc *p, struct err *err)
 {
 	struct entering e = {.lab = lab, .die_with_parent = die_with_parent, .fn = fn, .arg = arg};
 	autofd int self = pidfd_open(getpid(), 0);

@@ -21,13 +21,6 @@ int lab_open_in(const char *base, const char *name, struct lab **out, struct err
 /* What is done inside, in a process of its own there; it must not return. */
 typedef void enter_fn(void *arg);
 
-/*
- * Forks a process that is a child of the caller, inside all namespaces of the lab, and runs `fn` in
- * it. With `die_with_parent` the kernel kills it when the calling thread ends.
- */
-int enter_fork(const struct lab *lab, bool die_with_parent, enter_fn *fn, void *arg, struct proc *p,
-	       struct err *err);
-
 /* In such a process: into the network namespace of a node. -ENOENT when there is none. */
 int enter_node(const char *node, struct err *err);
 

@@ -51,7 +51,7 @@ uint64_t bucket_bytes_in(uint64_t rate_bytes, int64_t ns)
 	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
 }
 
-uint64_t bucket_scaled(uint64_t value, unsigned numerator, unsigned denominator)
+static uint64_t bucket_scaled(uint64_t value, unsigned numerator, unsigned denominator)
 {
 	return (uint64_t)((unsigned __int128)value * numerator / denominator);
 }
@@ -99,7 +99,8 @@ int bucket_stab(const struct bucket_place *p)
 	return r->mode != SHAPE_FAST && r->basis == BASIS_L3 ? -BUCKET_ETHERNET_HEADER : 0;
 }
 
-uint64_t bucket_least(const struct bucket_place *p)
+/* Two frames or one super-packet: the least that a burst and a queue may hold. */
+static uint64_t bucket_least(const struct bucket_place *p)
 {
 	if (p->shape->rate.mode == SHAPE_FAST)
 		return super_packet_bytes(p->mtu);

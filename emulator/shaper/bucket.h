@@ -22,9 +22,6 @@ struct bucket_place { /* where a shape is built */
 
 /* What a rate carries in a time, rounded up; rates up to Tbit/s times seconds overflow 64 bits. */
 uint64_t bucket_bytes_in(uint64_t rate_bytes, int64_t ns);
-uint64_t bucket_scaled(uint64_t value, unsigned numerator, unsigned denominator);
-/* Two frames or one super-packet: the least that a burst and a queue may hold. */
-uint64_t bucket_least(const struct bucket_place *p);
 /* Bytes a second of `bps` in the shape's basis and mode, with the burst of a rate. */
 struct tc_bucket bucket_rate(const struct bucket_place *p, int64_t bps);
 /* Packets a second. */

@@ -41,6 +41,19 @@ static void add_pair(struct scenario_change *c, const struct yaml_pair *pair, st
 		add_change(c, prefix, own, a);
 }
 
+void schedule_changes(const struct yaml_node *map, const char *const *but, size_t n_but,
+		      struct arena *a, struct scenario_change *c)
+{
+	VEC_FOREACH (pair, &map->pairs) {
+		bool other = false;
+
+		for (size_t i = 0; i < n_but; i++)
+			other = other || str_eq(pair->key, but[i]);
+		if (!other)
+			add_pair(c, pair, a);
+	}
+}
+
 static bool read_time(const struct yaml_node *map, int64_t *ns, struct problems *p)
 {
 	const struct yaml_node *node = yaml_get(map, "at");
@@ -65,6 +78,7 @@ static bool read_time(const struct yaml_node *map, int64_t *ns, struct problems 
 static void read_change(const struct yaml_node *node, const char *file, struct arena *a,
 			struct scenario_schedule *out, struct problems *p)
 {
+	static const char *const others[] = {"at", "link"};
 	const struct yaml_node *map = yaml_want_map(node, "a change", p), *link;
 	struct scenario_change c = {.at = node->at};
 	bool good;
@@ -76,9 +90,7 @@ static void read_change(const struct yaml_node *node, const char *file, struct a
 	if (!link)
 		problems_add(p, map->at, "a change has no 'link': the name of one of the topology");
 	c.link = arena_strdup(a, yaml_want_text(link, "link", p));
-	VEC_FOREACH (pair, &map->pairs)
-		if (!str_eq(pair->key, "at") && !str_eq(pair->key, "link"))
-			add_pair(&c, pair, a);
+	schedule_changes(map, others, ARRAY_SIZE(others), a, &c);
 	if (!c.changes.n)
 		problems_add(p, map->at, "a change says nothing to change, like rate: 5mbit");
 	if (!good || !c.link || !c.changes.n)
@@ -191,6 +203,22 @@ static void check_changes(struct check *c, const struct scenario_schedule *s)
 			check_result(c, change, &sets);
 	}
 	link_sets_done(&sets);
+}
+
+void schedule_check_change(const struct scenario_change *change, const struct topology_source *src,
+			   const struct compile_options *o, const struct wire *w,
+			   struct problems *p)
+{
+	struct check c = {.src = src, .o = o, .w = w, .p = p};
+	struct scenario_schedule one = {.given = true};
+	struct arena a;
+
+	arena_init(&a);
+	*VEC_ADD(&a, &one.changes) = *change;
+	plan_build(w, &o->machine, &c.plan);
+	check_changes(&c, &one);
+	plan_done(&c.plan);
+	arena_done(&a);
 }
 
 /* How long the measurements that have this schedule last at most; -1: nobody knows before. */

@@ -14,6 +14,15 @@
 void schedule_parse(const struct yaml_node *node, const char *file, struct arena *a,
 		    struct scenario_schedule *out, struct problems *p);
 
+/* Adds what the keys of a change say, all but those in `but` (n_but of them), to c->changes. */
+void schedule_changes(const struct yaml_node *map, const char *const *but, size_t n_but,
+		      struct arena *a, struct scenario_change *c);
+
+/* Adds a problem where one change by itself is not possible, as schedule_check() does. */
+void schedule_check_change(const struct scenario_change *c, const struct topology_source *src,
+			   const struct compile_options *o, const struct wire *w,
+			   struct problems *p);
+
 /*
  * Adds a problem for each change of a link that the topology does not have, that comes after the
  * end of all its measurements, whose keys or values the topology does not take, or that would need

@@ -16,6 +16,7 @@
 #include "core/base/str.h"
 #include "core/base/units.h"
 #include "core/base/yaml.h"
+#include "core/harness/schedule.h"
 #include "core/harness/tolerance.h"
 #include "emulator/model/topology.h"
 
@@ -128,7 +129,6 @@ static void make_topology(struct parse *ps, const struct yaml_node *link, bool r
 	    .main = {ps->t->topology_name, ps->t->topology, strlen(ps->t->topology)}};
 	topology_free(topology_parse(&made, ps->p));
 	ps->t->link = router ? "n-server" : "client-server";
-	ps->t->router = router;
 	ps->t->from = "client";
 	ps->t->to = "server";
 }
@@ -292,55 +292,61 @@ static void read_questions(struct parse *ps, const struct yaml_node *map)
 
 /* ---- what happens ---- */
 
-/* Is there what it happens to? */
-static void check_event(struct parse *ps, const struct trial_event *e)
+/* What an event may have besides; other keys are a link's, which the topology's parser knows. */
+static const char *const event_keys[] = {"at", "for", "link", "node", "cut", "freeze", "kill"};
+
+/* How many kinds of event it is: must be one. */
+static int read_kind(struct parse *ps, const struct yaml_node *map, struct trial_event *e)
 {
-	if (e->kind != EVENT_KILL_SERVER && !ps->t->link)
-		problems_add(ps->p, e->mark,
-			     "cut, freeze and set are of the trial's own 'link', which it has not");
-	else if (e->kind == EVENT_CUT && !ps->t->router)
-		problems_add(ps->p, e->mark, "cut: the router does it; say 'via: router'");
-	else if (e->kind == EVENT_SET && !e->what)
-		problems_add(ps->p, e->mark, "set: say what, such as rate=5mbit");
+	const char *who = text_of(ps, map, "kill");
+	bool cut = false;
+	int kinds = 0;
+
+	yaml_want_bool(yaml_get(map, "cut"), "cut", &cut, ps->p);
+	kinds += cut;
+	if (yaml_get(map, "freeze")) {
+		e->kind = EVENT_FREEZE;
+		read_time(ps, map, "freeze", &e->for_ns);
+		kinds++;
+	}
+	if (who) {
+		e->kind = EVENT_KILL_SERVER;
+		if (!str_eq(who, "server"))
+			problems_add(ps->p, map->at, "kill: '%s' is not server", who);
+		kinds++;
+	}
+	schedule_changes(map, event_keys, ARRAY_SIZE(event_keys), &ps->t->arena, &e->change);
+	if (e->change.changes.n) {
+		e->kind = EVENT_CHANGE;
+		kinds++;
+	}
+	return kinds;
 }
 
 static void read_event(struct parse *ps, const struct yaml_node *n)
 {
 	const struct yaml_node *map = yaml_want_map(n, "event", ps->p);
 	struct trial_event e = {.mark = n->at, .at_ns = -1};
-	bool cut = false;
-	int kinds = 0;
 
 	if (!map)
 		return;
-	yaml_check_keys(map, "event", KEYS("at", "for", "cut", "freeze", "set", "kill"), ps->p);
 	read_time(ps, map, "at", &e.at_ns);
 	read_time(ps, map, "for", &e.for_ns);
 	if (e.at_ns < 0)
 		problems_add(ps->p, map->at, "an event has no 'at'");
-	yaml_want_bool(yaml_get(map, "cut"), "cut", &cut, ps->p);
-	kinds += cut;
-	if (yaml_get(map, "freeze")) {
-		e.kind = EVENT_FREEZE;
-		read_time(ps, map, "freeze", &e.for_ns);
-		kinds++;
-	}
-	if (yaml_get(map, "set")) {
-		e.kind = EVENT_SET;
-		e.what = text_of(ps, map, "set");
-		kinds++;
-	}
-	if (yaml_get(map, "kill")) {
-		const char *who = text_of(ps, map, "kill");
-
-		e.kind = EVENT_KILL_SERVER;
-		if (who && !str_eq(who, "server"))
-			problems_add(ps->p, map->at, "kill: '%s' is not server", who);
-		kinds++;
-	}
-	if (kinds != 1)
-		problems_add(ps->p, map->at, "an event is one of cut, freeze, set, kill");
-	check_event(ps, &e);
+	e.change.link = text_of(ps, map, "link");
+	e.node = text_of(ps, map, "node");
+	if (read_kind(ps, map, &e) != 1)
+		problems_add(ps->p, map->at,
+			     "an event is one of cut, freeze, kill, or changes a link, like "
+			     "rate: 5mbit");
+	if (yaml_get(map, "for") && e.kind != EVENT_CUT)
+		problems_add(ps->p, map->at, "for: only a cut lasts for a while");
+	if (e.node && (e.kind != EVENT_CUT || e.change.link))
+		problems_add(ps->p, map->at, "node: only a cut takes one, instead of a link");
+	if (e.kind != EVENT_KILL_SERVER && !e.node && !e.change.link && !ps->t->link)
+		problems_add(ps->p, map->at,
+			     "which 'link'? The trial has a topology, and no link of its own");
 	*VEC_ADD(&ps->t->arena, &ps->t->events) = e;
 }
 

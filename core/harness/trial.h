@@ -18,10 +18,13 @@
  *   ask: {test: udp_stream, rate: 5mbit, size: 1000, duration: 3s}
  *                                   keys of a measurement; test: ping as well. A list: whichever of
  *                                   them the tool has, the first
- *   events: [{at: 2s, cut: true}, {at: 1s, freeze: 500ms}, {at: 1s, set: rate=5mbit},
- *            {at: 1s, kill: server}]
- *                                   since the first packet of the tool's flow; cut: the link loses
- *                                   everything (with `for: 2s`, and then no more)
+ *   events: [{at: 2s, cut: true, for: 2s}, {at: 1s, freeze: 500ms}, {at: 1s, kill: server},
+ *            {at: 1s, link: r-b, rate: 5mbit}, {at: 1s, node: n, cut: true}]
+ *                                   since the first packet of the tool's flow; cut: the link, or
+ *                                   all links of the node, lose everything (without `for`, for
+ *                                   good); freeze: a link with a relay stands still; keys of a
+ *                                   link change it, as in a scenario's `schedule`. Which link, or
+ *                                   node: any of the topology; left out: the link under test
  *   before: [{node: n, run: [nft, -f, RULES]}]
  *                                   in nodes, before the tool starts; must succeed
  *   no_server: true                 nobody answers
@@ -44,6 +47,7 @@
 
 #include "core/base/problems.h"
 #include "core/engine/engine.h"
+#include "core/harness/scenario.h"
 #include "core/tools/figure.h"
 
 /* TRUTH_NONE: the run does not support the figure; the right answer is none. */
@@ -58,12 +62,13 @@ struct trial_question {
 	double tolerance_abs;	/* in the figure's unit */
 };
 
-enum trial_event_kind { EVENT_CUT, EVENT_FREEZE, EVENT_KILL_SERVER, EVENT_SET };
+enum trial_event_kind { EVENT_CUT, EVENT_FREEZE, EVENT_KILL_SERVER, EVENT_CHANGE };
 
 struct trial_event {
 	enum trial_event_kind kind;
-	int64_t at_ns, for_ns; /* since the flow's first packet; cut: 0 = for good */
-	const char *what;      /* set: "key=value" of the link */
+	int64_t at_ns, for_ns;	       /* since the flow's first packet; cut: 0 = for good */
+	const char *node;	       /* cut: all links of this; NULL: of `change` the link */
+	struct scenario_change change; /* its link NULL: the one under test */
 	struct mark mark;
 };
 
@@ -85,7 +90,6 @@ struct trial {
 	struct arena arena;
 	const char *file, *name, *title, *explain;
 	bool core, alone, no_server;
-	bool router;	      /* between the ends of `link` */
 	int repeat;	      /* runs in a row on one lab (soak); default 1 */
 	int clients;	      /* at one server at the same time; default 1 */
 	const char *topology; /* text made from `link`, or NULL: topology_name is to be found */

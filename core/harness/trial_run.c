@@ -21,12 +21,11 @@
 #include "core/harness/prove.h"
 #include "core/harness/rig.h"
 #include "core/harness/trial_capture.h"
+#include "core/harness/trial_course.h"
 #include "core/harness/trial_evidence.h"
-#include "emulator/lab/relays.h"
 
 #define PROVE_NS (15 * NSEC_PER_SEC)
 #define STEP_NS	 (10 * NSEC_PER_SEC)
-#define READ_NS	 (50 * NSEC_PER_MSEC) /* between two readings of the counters */
 
 /* From what says most against the tool to what says least. */
 static const enum judgement order[] = {JUDGED_CRASH,	  JUDGED_HANG,	JUDGED_LIE,
@@ -42,17 +41,7 @@ static int rank(enum judgement j)
 	return i;
 }
 
-struct course { /* what happens while the tool runs */
-	const struct trial_run_spec *s;
-	const struct rig *rig;
-	struct trial_evidence *evidence;
-	int64_t began_ns, read_ns; /* the flow; the last reading */
-	size_t next;		   /* event */
-	int64_t thaw_ns, mend_ns;  /* 0: nothing to undo */
-	struct err err;
-};
-
-/* ---- events ---- */
+/* ---- one run ---- */
 
 static int run_in(const struct rig *rig, const char *node, const char *const *argv, struct err *err)
 {
@@ -73,89 +62,6 @@ static int run_in(const struct rig *rig, const char *node, const char *const *ar
 			     proc_shell_status(status));
 	return r;
 }
-
-/* Everything through the router is lost, without a word to anybody (ip-route(8), blackhole). */
-static int cut(const struct course *c, bool mend, struct err *err)
-{
-	static const char *const to[] = {"10.8.0.1/32", "10.9.0.1/32", "fd08::1/128",
-					 "fd09::1/128"};
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(to) && !r; i++) {
-		const char *argv[] = {"ip",	   strchr(to[i], ':') ? "-6" : "-4",
-				      "route",	   mend ? "del" : "add",
-				      "blackhole", to[i],
-				      NULL};
-
-		r = run_in(c->rig, "n", argv, err);
-	}
-	return r;
-}
-
-static int set_link(const struct course *c, const struct trial_event *e, struct err *err)
-{
-	autofree char *change =
-	    mem_printf("links.%d.%s", str_eq(c->s->trial->link, "n-server"), e->what);
-	const char *sets[] = {change};
-	autostr struct strbuf what = {0};
-
-	return lab_change(c->rig->lab, sets, 1, &what, err);
-}
-
-/* True: the server is to be killed. */
-static bool happen(struct course *c, const struct trial_event *e, int64_t now)
-{
-	int r = 0;
-
-	if (e->kind == EVENT_CUT) {
-		r = cut(c, false, &c->err);
-		c->mend_ns = e->for_ns ? now + e->for_ns : 0;
-	} else if (e->kind == EVENT_FREEZE) {
-		r = relays_freeze(c->rig->lab, c->s->trial->link, true, &c->err);
-		c->thaw_ns = now + e->for_ns;
-		trial_evidence_froze(c->evidence, (double)e->for_ns / 1e9);
-	} else if (e->kind == EVENT_SET) {
-		r = set_link(c, e, &c->err);
-	}
-	if (r)
-		c->next = c->s->trial->events.n; /* no more of them: the trial is spoilt */
-	return e->kind == EVENT_KILL_SERVER;
-}
-
-static void undo(struct course *c, int64_t now, bool all)
-{
-	if (c->thaw_ns && (all || now >= c->thaw_ns)) {
-		relays_freeze(c->rig->lab, c->s->trial->link, false, &c->err);
-		c->thaw_ns = 0;
-	}
-	if (c->mend_ns && now >= c->mend_ns) {
-		cut(c, true, &c->err);
-		c->mend_ns = 0;
-	}
-}
-
-/* Events are by the flow's own time: a tool may take seconds before it begins. */
-static bool tick(void *arg, int64_t now)
-{
-	struct course *c = arg;
-	struct err ignored = ERR_INIT;
-	const struct trial_event *e;
-	bool kill = false;
-
-	if (now - c->read_ns >= READ_NS || !c->began_ns) {
-		trial_evidence_read(c->evidence, &c->began_ns, &ignored);
-		c->read_ns = now;
-	}
-	undo(c, now, false);
-	while (c->began_ns && c->next < c->s->trial->events.n &&
-	       (e = &c->s->trial->events.v[c->next], now >= c->began_ns + e->at_ns)) {
-		c->next++;
-		kill = happen(c, e, now) || kill;
-	}
-	return kill;
-}
-
-/* ---- one run ---- */
 
 static int prepare(const struct trial_run_spec *s, const struct rig *rig, struct err *err)
 {
@@ -192,7 +98,9 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 		    const struct trial_ask *ask, struct trial_result *out, struct err *err)
 {
 	struct trial_evidence_at at = {.rig = rig, .trial = s->trial, .ask = ask};
-	struct course c = {.s = s, .rig = rig};
+	struct trial_evidence *evidence;
+	struct trial_course *course = NULL;
+	struct err event = ERR_INIT;
 	struct tool_run_spec run = {
 	    .lab = rig->lab,
 	    .wire = &rig->wire,
@@ -206,32 +114,34 @@ static int ask_tool(const struct trial_run_spec *s, const struct rig *rig,
 	    .no_server = s->trial->no_server,
 	    .client_cpu = -1,
 	    .server_cpu = -1,
-	    .tick = tick,
-	    .arg = &c,
+	    .tick = trial_course_tick,
 	    .stop = s->stop,
 	    .more = out->more,
 	    .n_more = s->trial->clients - 1,
 	};
-	int r = trial_evidence_open(&at, &c.evidence, err);
+	int r = trial_evidence_open(&at, &evidence, err);
 
 	if (r)
 		return r;
+	const struct trial_course_at course_at = {s->trial, rig, s->machine, evidence};
+	r = trial_course_open(&course_at, &course, err);
+	run.arg = course;
 	struct trial_capture *capture =
-	    s->capture ? trial_capture_open(rig, s->trial->to, s->capture) : NULL;
-	r = tool_run(&run, &out->output, err);
+	    !r && s->capture ? trial_capture_open(rig, s->trial->to, s->capture) : NULL;
+	if (!r)
+		r = tool_run(&run, &out->output, err);
 	trial_capture_close(capture);
-	undo(&c, INT64_MAX, true);
-	if (!r && c.err.kind)
+	if (trial_course_close(course, &event))
 		out->inconclusive =
-		    arena_printf(&out->arena, "an event did not happen: %s", c.err.text);
+		    arena_printf(&out->arena, "an event did not happen: %s", event.text);
 	if (!r && out->output.still_s > 0 && !out->inconclusive)
 		out->inconclusive =
 		    arena_printf(&out->arena, "vpclab itself did not run for %.1f s meanwhile",
 				 out->output.still_s);
 	if (!r)
-		r = trial_evidence_close(c.evidence, &out->output, &out->evidence, err);
+		r = trial_evidence_close(evidence, &out->output, &out->evidence, err);
 	else
-		trial_evidence_drop(c.evidence);
+		trial_evidence_drop(evidence);
 	if (!out->inconclusive && out->evidence.machine)
 		out->evidence.machine = arena_strdup(&out->arena, out->evidence.machine);
 	return r;
@@ -337,23 +247,51 @@ static void forget(const struct trial_run_spec *s, struct trial_result *out)
 		tool_run_done(&out->more[i]);
 }
 
+/* By its status, or without a figure that its adapter has and the trial asks for. */
+static bool failed(const struct trial *t, const struct trial_result *r)
+{
+	struct readings readings;
+	bool missing = false;
+
+	if (r->output.timed_out || r->output.status[0])
+		return true;
+	readings_of(r->test, &r->output, &readings);
+	VEC_FOREACH (q, &t->questions) {
+		const struct reading *reading = readings_headline(&readings, q->figure);
+
+		missing = missing || (q->source != TRUTH_NONE && reading && !reading->found);
+	}
+	readings_done(&readings);
+	return missing;
+}
+
+static void name_run(const struct trial_run_spec *s, int run, struct trial_result *out)
+{
+	VEC_FOREACH (a, &out->judged.answers)
+		a->text = arena_printf(&out->judged.arena, "run %d of %d: %s", run,
+				       s->trial->repeat, a->text);
+}
+
 static int run_all(const struct trial_run_spec *s, const struct trial_ask *ask, struct rig *rig,
 		   struct trial_result *out, struct err *err)
 {
 	int r = prove(s, rig, out, err);
 	bool stop = false; /* of runs in a row the first that fails is the one to be judged */
+	int run = 0;
 
 	if (!r)
 		r = prepare(s, rig, err);
-	for (int i = 0; i < s->trial->repeat && !r && !stop; i++) {
+	for (; run < s->trial->repeat && !r && !stop; run++) {
 		forget(s, out);
 		r = ask_tool(s, rig, ask, out, err);
 		if (!r && s->stop && s->stop())
 			return err_fail(err, EINTR, "interrupted");
-		stop = out->output.timed_out || out->output.status[0];
+		stop = failed(s->trial, out);
 	}
 	if (!r)
 		conclude(s, out);
+	if (!r && s->trial->repeat > 1)
+		name_run(s, run, out);
 	return r;
 }
 

@@ -54,6 +54,7 @@ static int find_places(const struct watch_flow_at *at, struct watch_flow *w, str
 	place(at->wire, at->wire->devs.v[out].peer, &w->point[0].at);
 	place(at->wire, in, &w->point[1].at);
 	w->point[0].at.lab = w->point[1].at.lab = at->lab;
+	w->point[1].at.behind = true;
 	return 0;
 }
 

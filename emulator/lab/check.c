@@ -105,7 +105,7 @@ static int check_nft_expect(struct check_node *c, struct nft_ruleset *r, struct 
 /* Counters of count_install() come and go. */
 static void check_nft_drop_counters(struct nft_ruleset *r)
 {
-	static const char ours[] = "netdev " COUNT_TABLE " ";
+	static const char ours[] = "netdev " COUNT_TABLE;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->lines.n; i++)

@@ -13,7 +13,8 @@
 int count_install(const struct count_at *at, const struct count_flow *flows, size_t n,
 		  struct err *err)
 {
-	struct count_request r = {.dev = at->dev, .flows = flows, .n_flows = n};
+	struct count_request r = {
+	    .dev = at->dev, .behind = at->behind, .flows = flows, .n_flows = n};
 	autofree char *out = NULL;
 	size_t len;
 	int rc = lab_call(at->lab, at->node, count_inside_install, &r, &out, &len, err);
@@ -23,7 +24,7 @@ int count_install(const struct count_at *at, const struct count_flow *flows, siz
 
 int count_remove(const struct count_at *at, struct err *err)
 {
-	struct count_request r = {.dev = at->dev};
+	struct count_request r = {.dev = at->dev, .behind = at->behind};
 	autofree char *out = NULL;
 	size_t len;
 	int rc = lab_call(at->lab, at->node, count_inside_remove, &r, &out, &len, err);
@@ -48,7 +49,7 @@ static struct count_value count_pair(const json_t *j, const char *packets, const
 int count_read(const struct count_at *at, struct count_value *flows, size_t n,
 	       struct count_dev *dev, int64_t *at_ns, struct err *err)
 {
-	struct count_request r = {.dev = at->dev, .n_flows = n};
+	struct count_request r = {.dev = at->dev, .behind = at->behind, .n_flows = n};
 	autofree char *out = NULL;
 	json_t *j = NULL;
 	size_t len;

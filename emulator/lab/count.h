@@ -23,6 +23,7 @@
 struct count_at {
 	const struct lab *lab;
 	const char *node, *dev; /* where the packets arrive */
+	bool behind;		/* only what a cut (cut.h) has let pass, instead of all */
 };
 
 struct count_flow {		     /* as the packets are when they arrive at the device */

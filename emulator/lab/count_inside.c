@@ -19,13 +19,14 @@
 #include "emulator/kernel/dump.h"
 #include "emulator/kernel/nft.h"
 #include "emulator/kernel/nl.h"
+#include "emulator/lab/cut.h"
 
 #define READ_SHORT_NS NSEC_PER_MSEC /* nobody came in between */
 #define READ_TRIES    4
 
 static struct nft_place count_place(const struct count_request *r)
 {
-	return (struct nft_place){"netdev", COUNT_TABLE, r->dev};
+	return (struct nft_place){"netdev", r->behind ? COUNT_TABLE_BEHIND : COUNT_TABLE, r->dev};
 }
 
 static void count_address(struct strbuf *s, const char *side, const struct ip *ip)
@@ -59,8 +60,8 @@ static int count_chain(struct nft_tx *tx, const struct count_request *r, struct 
 	autostr struct strbuf hook = {0};
 
 	/* Before the lab's own rules: what they drop or send elsewhere has arrived too. */
-	strbuf_addf(&hook, "type filter hook ingress device \"%s\" priority -1000; policy accept;",
-		    r->dev);
+	strbuf_addf(&hook, "type filter hook ingress device \"%s\" priority %d; policy accept;",
+		    r->dev, r->behind ? CUT_PRIORITY + 100 : CUT_PRIORITY - 100);
 	int rc = nft_add_table(tx, &at, err);
 	if (rc == 0)
 		rc = nft_add_chain(tx, &at, strbuf_text(&hook), err);

@@ -10,6 +10,7 @@
 
 struct count_request {
 	const char *dev;
+	bool behind; /* struct count_at */
 	const struct count_flow *flows;
 	size_t n_flows;
 	const char *const *nodes; /* snapshot */
@@ -28,6 +29,8 @@ struct dump_link;
 json_t *count_link(const struct dump_link *l);
 int count_write(json_t *j, int out_fd, struct err *err);
 
-#define COUNT_TABLE "vpclab_count" /* of family netdev */
+/* Of family netdev. Both begin alike, and nothing else does. */
+#define COUNT_TABLE	   "vpclab_count"
+#define COUNT_TABLE_BEHIND "vpclab_count_behind"
 
 #endif

@@ -140,7 +140,7 @@ static int count_rules(json_t *node, struct err *err)
 	if (rc == 0)
 		rc = nft_tally_read(fd, &t, err);
 	VEC_FOREACH (r, &t.v)
-		if (strcmp(r->table, COUNT_TABLE) != 0)
+		if (!str_starts(r->table, COUNT_TABLE))
 			json_array_append_new(
 			    rules, json_pack("{s:s, s:s, s:s, s:i, s:b, s:s?, s:I, s:I}", "family",
 					     r->family, "table", r->table, "chain", r->chain,

@@ -16,21 +16,23 @@
 #include "core/harness/tolerance.h"
 #include "core/harness/trial.h"
 
-static const char good[] = "version: 1\n"
-			   "name: t\n"
-			   "link: {rate: 20mbit, queue: 50ms}\n"
-			   "via: router\n"
-			   "ask:\n"
-			   "  - {test: udp_stream, rate: 5mbit, size: 1000, duration: 3s}\n"
-			   "  - {test: ping, size: 56, rate: 10pps, duration: 3s}\n"
-			   "events: [{at: 1s, cut: true, for: 2s}, {at: 500ms, kill: server}]\n"
-			   "before:\n"
-			   "  - {node: n, run: [nft, -f, rules]}\n"
-			   "truth: {loss: counted, goodput: predicted, latency_p99: 450ms, "
-			   "latency_p999: none}\n"
-			   "tolerance: {loss: 0.1%, latency_p99: 2% or 1ms}\n"
-			   "exit: success\n"
-			   "ends_within: 20s\n";
+static const char good[] =
+    "version: 1\n"
+    "name: t\n"
+    "link: {rate: 20mbit, queue: 50ms}\n"
+    "via: router\n"
+    "ask:\n"
+    "  - {test: udp_stream, rate: 5mbit, size: 1000, duration: 3s}\n"
+    "  - {test: ping, size: 56, rate: 10pps, duration: 3s}\n"
+    "events: [{at: 1s, cut: true, for: 2s}, {at: 500ms, kill: server}, {at: 1500ms, link: r-b, "
+    "rate: 5mbit, ab: {delay: 1ms}}, {at: 2s, node: r, cut: true}]\n"
+    "before:\n"
+    "  - {node: n, run: [nft, -f, rules]}\n"
+    "truth: {loss: counted, goodput: predicted, latency_p99: 450ms, "
+    "latency_p999: none}\n"
+    "tolerance: {loss: 0.1%, latency_p99: 2% or 1ms}\n"
+    "exit: success\n"
+    "ends_within: 20s\n";
 
 static struct trial *read_text(const char *text, char **problems)
 {
@@ -57,10 +59,16 @@ static void test_whole(void **state)
 	assert_int_equal(t->asks.n, 2);
 	assert_int_equal(t->asks.v[0].spec.rate_bps, 5000000);
 	assert_string_equal(t->asks.v[1].test, "ping");
-	assert_int_equal(t->events.n, 2);
+	assert_int_equal(t->events.n, 4);
 	assert_int_equal(t->events.v[0].kind, EVENT_CUT);
 	assert_int_equal(t->events.v[0].for_ns, 2000000000);
 	assert_int_equal(t->events.v[1].kind, EVENT_KILL_SERVER);
+	assert_null(t->events.v[0].change.link);
+	assert_int_equal(t->events.v[2].kind, EVENT_CHANGE);
+	assert_string_equal(t->events.v[2].change.link, "r-b");
+	assert_string_equal(t->events.v[2].change.changes.v[0], "rate=5mbit");
+	assert_string_equal(t->events.v[2].change.changes.v[1], "ab.delay=1ms");
+	assert_string_equal(t->events.v[3].node, "r");
 	assert_int_equal(t->before.v[0].argv.n, 3);
 	assert_int_equal(t->questions.n, 4);
 	assert_int_equal(t->questions.v[0].source, TRUTH_COUNTED);
@@ -84,9 +92,8 @@ static const struct {
     {"name: t\n", "", "has no 'name'"},
     {"name: t\n", "name: \"t\\n# x\"\n", "t.yaml:2:7: name: 't # x' is no name"},
     {"via: router", "vai: router", "did you mean 'via'?"},
-    {"via: router\n", "", "say 'via: router'"},
     {"link: {rate: 20mbit, queue: 50ms}\nvia: router\n", "topology: eip\nfrom: a\nto: b\n",
-     "are of the trial's own 'link'"},
+     "which 'link'?"},
     {"via: router", "via: switch", "t.yaml:4:6: via: 'switch' is not router"},
     {"link: {rate: 20mbit, queue: 50ms}\n", "", "either 'link' or 'topology'"},
     {"rate: 20mbit", "rat: 20mbit", "did you mean 'rate'?"},
@@ -97,7 +104,11 @@ static const struct {
     {"loss: 0.1%", "goodput: fast", "tolerance: "},
     {"loss: 0.1%", "reordered: 5", "tolerance of 'reordered', of which no truth is told"},
     {"at: 1s, ", "", "an event has no 'at'"},
-    {"cut: true, ", "", "an event is one of cut, freeze, set, kill"},
+    {"cut: true, ", "kill: server, cut: true, ", "an event is one of"},
+    {"500ms, kill: server", "500ms, kill: server, for: 1s", "only a cut lasts"},
+    {"node: r, cut: true", "node: r, rate: 1mbit", "only a cut takes one"},
+    {"node: r, cut: true", "node: r, link: a-b, cut: true", "only a cut takes one"},
+    {"cut: true, ", "", "an event is one of cut, freeze, kill, or changes a link"},
     {"kill: server", "kill: client", "'client' is not server"},
     {"node: n, ", "", "a 'node' and what to 'run'"},
     {"exit: success", "exit: well", "t.yaml:13:7: exit: 'well' is neither success nor failure"},

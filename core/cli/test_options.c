@@ -128,6 +128,7 @@ static int put_words(const struct test_options *o, json_t *spec, struct err *err
 	    {"spin", o->spin},
 	    {"discard", o->discard},
 	    {"steady", o->steady},
+	    {"total_loss", o->total_loss},
 	};
 	int r = 0;
 

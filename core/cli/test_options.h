@@ -19,7 +19,7 @@ struct test_options { /* negative, false or NULL: not given */
 	int64_t threads, dscp, rcvbuf, sndbuf, mss, outstanding, burst, seed, timeout_ns, ports;
 	int64_t client_cpu, server_cpu;
 	const char *no_delay, *io, *schedule, *close, *bind_device, *client_address, *group;
-	bool spin, discard, steady;
+	bool spin, discard, steady, total_loss;
 	const char *script;
 	struct option_list variables; /* of the script */
 };
@@ -79,6 +79,9 @@ struct test_options { /* negative, false or NULL: not given */
 			"rr, crr, paced udp: both ends poll, never sleep", type, spin),            \
 	    TEST_OPTION("discard", 0, OPT_FLAG, NULL,                                              \
 			"tcp: the receiver takes the bytes without copying them", type, discard),  \
+	    TEST_OPTION("total-loss", 0, OPT_FLAG, NULL,                                           \
+			"udp streams: that nothing arrives is a result, not a failure", type,      \
+			total_loss),                                                               \
 	    TEST_OPTION("steady", 0, OPT_FLAG, NULL,                                               \
 			"leave out of the rates what is before they are steady", type, steady),    \
 	    TEST_OPTION("no-delay", 0, OPT_STRING, "WHICH", "TCP_NODELAY: on or off", type,        \

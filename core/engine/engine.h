@@ -134,6 +134,9 @@ struct engine_spec {
 	/* Intervals at the window's begin that are before the rate was steady are left out of it,
 	 * afterwards: nothing runs longer. See engine_result.cut_s. */
 	bool steady;
+	/* Streams of datagrams: that not one arrives, or none for long, is a result (the question is
+	 * the loss), and not a measurement that failed. */
+	bool total_loss;
 	char group[48]; /* udp_multicast: the group's address; "" = 239.1.1.1 or ff15::1 */
 	/* The client binds to this address; "" = the kernel chooses. A link-local one may name its
 	 * zone (fe80::1%eth0), else it is bind_device or `zone`. */

@@ -342,9 +342,9 @@ static void pair_reason(const struct pair *p, const struct err *why, struct engi
 	}
 	if (!*text && p->stopped && out->partial)
 		text = "stopped before its end";
-	if (*text)
-		out->partial = true;
-	snprintf(out->invalid, sizeof(out->invalid), "%.199s", text);
+	if (*text) /* else what the engine itself found wrong, if anything */
+		snprintf(out->invalid, sizeof(out->invalid), "%.199s", text);
+	out->partial = out->partial || out->invalid[0];
 }
 
 static void pair_merge(struct pair *p, const struct err *why, struct engine_result *out)

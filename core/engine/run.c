@@ -31,6 +31,7 @@
 #define RUN_STALL_NS                                                                               \
 	(5 * NSEC_PER_SEC) /* an open-ended transfer that moves nothing for so long                \
 			    */
+#define RUN_QUIET_NS	  (10 * NSEC_PER_SEC) /* in a window that has an end, likewise */
 #define RUN_SILENT_NS	  (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
 #define RUN_RESET_ON_FORK 1		     /* SCHED_FLAG_RESET_ON_FORK, sched(7) */
 #define RUN_GAPS	  20		     /* … or this many times the mean gap */
@@ -290,26 +291,54 @@ static void run_stalled(struct worker *w, int64_t now)
 	run_over(w);
 }
 
+/* How long nothing has come, seen at `at_ns`, where that is longer than what came gives reason to
+ * expect; else 0. */
+static int64_t run_silent_ns(const struct worker *w, int64_t at_ns)
+{
+	int64_t last, since;
+	double units = run_heard(w, &last);
+	if (!units && w->def->datagram)
+		return 0;
+	since = last > w->win.begin_ns ? last : w->win.begin_ns;
+	double passed = (double)(at_ns - w->win.begin_ns);
+	double gaps = w->def->unit == UNIT_BYTES ? 0 : RUN_GAPS * passed / (units + 1);
+	return (double)(at_ns - since) >= gaps ? at_ns - since : 0;
+}
+
+/* Can what does not come be missed here? */
+static bool run_hears(const struct worker *w)
+{
+	return w->def->unit == UNIT_TRANSACTIONS || (w->def->stream && worker_receives(w));
+}
+
+/* Nobody waits for the end of a long window whose path was cut at its begin. */
+static void run_quiet(struct worker *w, int64_t now)
+{
+	if (w->spec.total_loss || now < w->win.begin_ns || now >= w->win.end_ns || !run_hears(w))
+		return;
+	int64_t silent = run_silent_ns(w, now);
+	if (silent < RUN_QUIET_NS)
+		return;
+	snprintf(w->invalid, sizeof(w->invalid),
+		 "nothing came in the last %.1f s, and it ended there: the path was cut, or the "
+		 "other end stood still",
+		 (double)silent / NSEC_PER_SEC);
+	w->partial = true;
+	run_over(w);
+}
+
 /* Where data came and then no more, long before the end of the window, its figures are none of a
  * whole window. Datagrams that never came are a loss: that is a result. */
 static void run_silence(struct worker *w)
 {
-	int64_t last, window = w->win.end_ns - w->win.begin_ns;
-	if (w->def->open_end || w->partial || w->invalid[0] ||
-	    (!w->def->stream && w->def->unit != UNIT_TRANSACTIONS))
+	if (w->def->open_end || w->partial || w->invalid[0] || !run_hears(w))
 		return;
-	if (!worker_receives(w) && w->def->unit != UNIT_TRANSACTIONS)
-		return;
-	double units = run_heard(w, &last);
-	if (!units && w->def->datagram)
-		return;
-	double gaps = w->def->unit == UNIT_BYTES ? 0 : RUN_GAPS * (double)window / (units + 1);
-	double silent = (double)(w->win.end_ns - last);
-	if (silent >= RUN_SILENT_NS && silent >= gaps)
+	int64_t silent = run_silent_ns(w, w->win.end_ns);
+	if (silent >= RUN_SILENT_NS)
 		snprintf(w->invalid, sizeof(w->invalid),
 			 "nothing came in the last %.1f s of the window: the path was cut, or the "
 			 "other end stood still",
-			 silent / NSEC_PER_SEC);
+			 (double)silent / NSEC_PER_SEC);
 }
 
 static int run_clock(struct worker *w, int64_t now, struct err *err)
@@ -321,6 +350,8 @@ static int run_clock(struct worker *w, int64_t now, struct err *err)
 		return err_fail(err, ETIMEDOUT, "the streams did not end in time");
 	if (w->def->open_end)
 		run_stalled(w, now);
+	else
+		run_quiet(w, now);
 	if (w->def->open_end || now < w->win.end_ns + w->def->linger_ns)
 		return 0;
 	if (!run_settles(w) || w->def->settled(w, now))

@@ -86,6 +86,8 @@ void sample_parse_host(const char *snmp, const char *snmp6, struct sample_host *
 		sample_field(snmp, "Udp", "OutDatagrams") + sample_line(snmp6, "Udp6OutDatagrams"),
 	    .udp_rcvbuf_errors =
 		sample_field(snmp, "Udp", "RcvbufErrors") + sample_line(snmp6, "Udp6RcvbufErrors"),
+	    .icmp_unreachable = sample_field(snmp, "Icmp", "InDestUnreachs") +
+				sample_line(snmp6, "Icmp6InDestUnreachs"),
 	    .udp_sndbuf_errors =
 		sample_field(snmp, "Udp", "SndbufErrors") + sample_line(snmp6, "Udp6SndbufErrors"),
 	};
@@ -199,11 +201,12 @@ void sample_report(const struct worker *w, json_t *result)
 	json_object_set_new(
 	    result, "host",
 	    json_pack(
-		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ip_out", (json_int_t)(b->ip_out - a->ip_out),
+		"{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "ip_out", (json_int_t)(b->ip_out - a->ip_out),
 		"tcp_out", (json_int_t)(b->tcp_out - a->tcp_out), "tcp_retransmit",
 		(json_int_t)(b->tcp_retransmit - a->tcp_retransmit), "udp_out",
 		(json_int_t)(b->udp_out - a->udp_out), "udp_rcvbuf_errors",
 		(json_int_t)(b->udp_rcvbuf_errors - a->udp_rcvbuf_errors), "udp_sndbuf_errors",
 		(json_int_t)(b->udp_sndbuf_errors - a->udp_sndbuf_errors), "backlog_drops",
-		(json_int_t)(b->backlog_drops - a->backlog_drops)));
+		(json_int_t)(b->backlog_drops - a->backlog_drops), "icmp_unreachable",
+		(json_int_t)(b->icmp_unreachable - a->icmp_unreachable)));
 }

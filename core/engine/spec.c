@@ -74,6 +74,7 @@ static const struct spec_key spec_keys[] = {
     {"close", "close", SPEC_TEXT, AT(close), 0, 0},
     {"ports", "ports", SPEC_INT, AT(ports), 1, 1024},
     {"steady", "steady", SPEC_BOOL, AT(steady), 0, 1},
+    {"total_loss", "total_loss", SPEC_BOOL, AT(total_loss), 0, 1},
     {"group", "group", SPEC_TEXT, AT(group), 0, 0},
     {"client_address", "client_address", SPEC_TEXT, AT(client_address), 0, 0},
     {"script", "script", SPEC_LONG, AT(script), 0, 0},

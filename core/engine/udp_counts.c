@@ -270,7 +270,28 @@ static json_t *udp_counts_receivers(const json_t *sender, const json_t *receiver
 	return list;
 }
 
-static void udp_counts_back(const json_t *client, const json_t *server, struct engine_result *out)
+/* A sender without a receiver has measured nothing: no way there, a filter, a wrong address. `way`:
+ * "back", or NULL: what the two workers say of the only one. */
+static void udp_counts_silent(const struct engine_spec *s, const json_t *from, const json_t *to,
+			      const char *way, struct engine_result *out)
+{
+	const json_t *sender = way ? json_object_get(from, way) : from;
+	const json_t *receiver = way ? json_object_get(to, way) : to;
+	int64_t sent = result_integer(sender, "packets"), refused = result_integer(sender, "refused");
+	long long here = result_integer(json_object_get(from, "host"), "icmp_unreachable"),
+		  there = result_integer(json_object_get(to, "host"), "icmp_unreachable");
+	if (s->total_loss || out->invalid[0] || result_integer(receiver, "packets") ||
+	    (!sent && !refused))
+		return;
+	snprintf(out->invalid, sizeof(out->invalid),
+		 "not one datagram arrived in the window (%lld in all): %lld sent, %lld sends "
+		 "refused, ICMP unreachable: %lld to the sender, %lld to the receiver",
+		 (long long)result_integer(receiver, "packets_all"), (long long)sent,
+		 (long long)refused, here, there);
+}
+
+static void udp_counts_back(const struct engine_spec *s, const json_t *client,
+			    const json_t *server, struct engine_result *out)
 {
 	const json_t *sender = json_object_get(server, "back"),
 		     *receiver = json_object_get(client, "back");
@@ -290,6 +311,7 @@ static void udp_counts_back(const json_t *client, const json_t *server, struct e
 	json_object_set_new(detail, "missed", json_integer(result_integer(sender, "missed")));
 	json_object_set_new(detail, "refused", json_integer(result_integer(sender, "refused")));
 	json_object_set_new(out->detail, "back", detail);
+	udp_counts_silent(s, server, client, "back", out);
 }
 
 void udp_counts_merge(const struct engine_spec *s, const json_t *client, const json_t *server,
@@ -323,6 +345,7 @@ void udp_counts_merge(const struct engine_spec *s, const json_t *client, const j
 	if (engines_get(s->test)->group)
 		json_object_set_new(out->detail, "receivers",
 				    udp_counts_receivers(sender, receiver, out->partial));
+	udp_counts_silent(s, sender, receiver, NULL, out);
 	if (way == WAY_BOTH)
-		udp_counts_back(client, server, out);
+		udp_counts_back(s, client, server, out);
 }

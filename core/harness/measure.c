@@ -71,6 +71,7 @@ static const struct key keys[] = {
     {"spin", RR | CRR | PACED, VALUE_BOOL, SPEC(spin), 0, 0},
     {"discard", METRIC_TCP_STREAMS, VALUE_BOOL, SPEC(discard), 0, 0},
     {"steady", EVERY, VALUE_BOOL, SPEC(steady), 0, 0},
+    {"total_loss", UDP, VALUE_BOOL, SPEC(total_loss), 0, 0},
     {"group", METRIC_TEST(TEST_UDP_MULTICAST), VALUE_TEXT, SPEC(group), 0, SIZE(group)},
     {"file_size", IX, VALUE_BYTES, SPEC(file_size), 1, INT64_C(1) << 50},
     {"script", SCRIPTS, VALUE_OTHER, 0, 0, 0}, /* measure_script.c reads it, and variables */

@@ -91,9 +91,22 @@ if routed drops; then
 	says "… which is most of them" '.server.packets >= 500 and .server.packets <= 501'
 
 	lossy "$to udp length > 20 jump lose"
-	m udp_stream --rate 5mbit --size 1000 --duration 1s --warmup 300ms
+	m udp_stream --rate 5mbit --size 1000 --duration 1s --warmup 300ms --total-loss
 	equal "all is lost (esnet/iperf#1934: 0 %)"
 	says "… so the loss is 1, and nothing was delivered" '.loss == 1 and .goodput_bps == 0'
+
+	# Without that question, it is no measurement.
+	run vpclab measure "$lab:client" server udp_stream --rate 5mbit --size 1000 --duration 1s \
+		--warmup 300ms --json
+	is "nothing arrives: exit status" "$status" 3
+	has "nothing arrives: it says so, and what its sender counted" \
+		"$(jq -r .engine.invalid <<<"$output")" "not one datagram arrived in the window (0 in all): "
+	lossy "$to @th,96,2 2 reject"
+	run vpclab measure "$lab:client" server udp_bidir --rate 5mbit --size 1000 --duration 1s \
+		--warmup 300ms --json
+	is "all is rejected, one way of two: exit status" "$status" 3
+	is "all is rejected: ICMP is told" "$(jq -r .engine.invalid <<<"$output" |
+		grep -c 'ICMP unreachable: [1-9][0-9]* to the sender')" 1
 
 	# The first datagram ever: nothing may depend on it.
 	lossy "$to limit rate 1/hour burst 1 packets jump lose"
@@ -140,7 +153,7 @@ if routed drops; then
 
 	# 64 datagrams travel as one where nothing segments them: counted one by one all the same.
 	lossy "$to udp length > 20 jump lose"
-	m udp_stream --io gso --size 100 --duration 1s --warmup 300ms
+	m udp_stream --io gso --size 100 --duration 1s --warmup 300ms --total-loss
 	closes "io gso, all lost"
 	says "… by the datagram" '.loss == 1 and .io == "gso" and .lost > 64'
 	lossy ''
@@ -173,7 +186,7 @@ if routed drops; then
 	on n nft add rule ip lossy forward icmp type destination-unreachable drop
 	on n nft add chain ip lossy output '{ type filter hook output priority 0; }'
 	on n nft add rule ip lossy output icmp type destination-unreachable drop
-	m udp_stream --rate 5mbit --duration 1s --warmup 300ms
+	m udp_stream --rate 5mbit --duration 1s --warmup 300ms --total-loss
 	closes "a black hole for large packets (esnet/iperf#905: 0 %)"
 	says "… loses all" '.loss == 1 and .goodput_bps == 0 and .lost == .client.packets'
 	on n ip link set eth2 mtu 1500

@@ -11,12 +11,15 @@
 #include "core/cli/data.h"
 #include "core/cli/print.h"
 #include "core/cli/source.h"
+#include "core/harness/judge.h"
 
 static const char head[] =
     "# bash completion for vpclab; made by `vpclab completion`, do not edit\n"
     "_vpclab_operands() {\n"
     "\tcase $1 in\n"
-    "\ttopology | scenario) compgen -o plusdirs -f -X '!*.yaml' -- \"$2\" ;;\n"
+    "\tfile) compgen -f -- \"$2\"; return ;;\n"
+    "\tfolder) compgen -d -- \"$2\"; return ;;\n"
+    "\ttopology | scenario | tool | trial) compgen -o plusdirs -f -X '!*.yaml' -- \"$2\" ;;\n"
     "\tesac\n"
     "\tcompgen -W \"$(vpclab completion \"$1\" 2>/dev/null)\" -- \"$2\"\n"
     "}\n"
@@ -40,8 +43,24 @@ static const char tail[] = "\tesac\n"
 
 static const char *const operand_names[] = {
     [OPERAND_NONE] = "",   [OPERAND_TOPOLOGY] = "topology", [OPERAND_SCENARIO] = "scenario",
-    [OPERAND_LAB] = "lab", [OPERAND_NODE] = "node",
+    [OPERAND_LAB] = "lab", [OPERAND_NODE] = "node",	    [OPERAND_TOOL] = "tool",
 };
+
+/* The kind of name that an option's value is, by the word that help has for it. */
+static const char *kind_of_value(const char *value)
+{
+	static const struct {
+		const char *value, *kind;
+	} kinds[] = {
+	    {"TOOL", "tool"}, {"TRIAL", "trial"}, {"KIND", "fault"},	{"NODE", "node"},
+	    {"FILE", "file"}, {"DIR", "folder"},  {"FOLDER", "folder"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_eq(value, kinds[i].value))
+			return kinds[i].kind;
+	return NULL;
+}
 
 /* What may follow an option that takes a value: its words, or nothing that we know. */
 static void print_values(const struct option_def *o, struct strbuf *out)
@@ -50,7 +69,12 @@ static void print_values(const struct option_def *o, struct strbuf *out)
 	if (o->letter)
 		strbuf_addf(out, "-%c | ", o->letter);
 	strbuf_addf(out, "--%s)", o->name);
-	if (o->words) {
+	const char *kind = kind_of_value(o->arg);
+	if (kind) {
+		strbuf_addf(out,
+			    " mapfile -t COMPREPLY < <(_vpclab_operands %s \"$cur\"); return ;;\n",
+			    kind);
+	} else if (o->words) {
 		strbuf_add(out, " mapfile -t COMPREPLY < <(compgen -W \"");
 		for (size_t i = 0; o->words[i]; i++)
 			strbuf_addf(out, "%s%s", i ? " " : "", o->words[i]);
@@ -105,6 +129,20 @@ static int list_data(const char *kind, struct strbuf *out)
 	return EXIT_PASS;
 }
 
+static int list_trials(struct strbuf *out)
+{
+	strbuf_add(out, "core\nfull\n");
+	return list_data(DATA_TRIALS, out);
+}
+
+static int list_faults(struct strbuf *out)
+{
+	strbuf_add(out, "all\n");
+	for (int k = FAULT_NONE + 1; k < FAULT_KINDS; k++)
+		strbuf_addf(out, "%s\n", fault_name((enum fault_kind)k));
+	return EXIT_PASS;
+}
+
 static int list_labs(struct strbuf *out, struct err *err)
 {
 	struct lab_entry *labs;
@@ -140,6 +178,12 @@ static int print_kind(const char *kind, struct strbuf *out, struct err *err)
 		return list_data(DATA_TOPOLOGIES, out);
 	else if (str_eq(kind, operand_names[OPERAND_SCENARIO]))
 		return list_data(DATA_SCENARIOS, out);
+	else if (str_eq(kind, operand_names[OPERAND_TOOL]))
+		return list_data(DATA_TOOLS, out);
+	else if (str_eq(kind, "trial"))
+		return list_trials(out);
+	else if (str_eq(kind, "fault"))
+		return list_faults(out);
 	else if (str_eq(kind, operand_names[OPERAND_LAB]))
 		return list_labs(out, err);
 	else if (str_eq(kind, operand_names[OPERAND_NODE]))

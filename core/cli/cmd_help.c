@@ -11,6 +11,7 @@
 #include "core/cli/print.h"
 #include "core/cli/scripts_help.h"
 #include "core/cli/tests_help.h"
+#include "core/cli/trials_help.h"
 
 static void print_overview(struct strbuf *out)
 {
@@ -29,12 +30,14 @@ static void print_overview(struct strbuf *out)
 	}
 	columns_print(&c, "  ", out);
 	columns_done(&c);
-	strbuf_add(out,
-		   "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
-		   "vpclab help topology and vpclab help scenario list the keys of those files;\n"
-		   "vpclab help tests lists what can be measured, vpclab help scripts what pairs "
-		   "can do.\n"
-		   "Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
+	strbuf_add(
+	    out, "\nvpclab COMMAND --help says more; vpclab(1) says all.\n"
+		 "vpclab help topology and vpclab help scenario list the keys of those files;\n"
+		 "vpclab help tests lists what can be measured, vpclab help scripts what pairs "
+		 "can do;\n"
+		 "vpclab tool show skeleton is a tool's file, vpclab help trial lists the keys of "
+		 "a trial's.\n"
+		 "Try: vpclab up zstack; vpclab ls; vpclab run zstack\n");
 }
 
 static int help_run(const struct call *call, struct err *err)
@@ -54,6 +57,8 @@ static int help_run(const struct call *call, struct err *err)
 		scripts_help(&text);
 	} else if (str_eq(call->argv[0], "tests")) {
 		tests_help(&text);
+	} else if (str_eq(call->argv[0], "trial")) {
+		trials_help(&text);
 	} else {
 		c = command_find(call->argv[0]);
 		if (!c)
@@ -67,7 +72,7 @@ static int help_run(const struct call *call, struct err *err)
 const struct command cmd_help = {
     .name = "help",
     .summary = "list the commands, or explain one, or the keys of a file",
-    .operands = "[COMMAND|topology|scenario|scripts|tests]",
+    .operands = "[COMMAND|topology|scenario|scripts|tests|trial]",
     .max_operands = 1,
     .run = help_run,
 };

@@ -13,6 +13,7 @@
 #include "core/cli/options.h"
 #include "core/cli/print.h"
 #include "core/cli/scripts_help.h"
+#include "core/cli/trials_help.h"
 
 static const char before_commands[] =
     ".TH VPCLAB 1 \"\" \"vpclab " VPCLAB_VERSION "\" \"User Commands\"\n"
@@ -197,6 +198,10 @@ static int man_run(const struct call *call, struct err *err)
 	autostr struct strbuf scripts = {0};
 	scripts_help(&scripts);
 	print_text_escaped(&text, strbuf_text(&scripts));
+	strbuf_add(&text, ".fi\n.SH TRIALS OF TOOLS\n.nf\n");
+	autostr struct strbuf trials = {0};
+	trials_help(&trials);
+	print_text_escaped(&text, strbuf_text(&trials));
 	strbuf_add(&text, ".fi\n");
 	strbuf_add(&text, after_commands);
 	print_text(&text);

@@ -359,6 +359,7 @@ const struct command cmd_tool = {
     .name = "tool",
     .summary = "adapters of other people's measuring tools",
     .operands = "ls | show TOOL | check TOOL | try TOOL",
+    .operand_kind = OPERAND_TOOL,
     .min_operands = 1,
     .max_operands = 2,
     .description =

@@ -122,21 +122,26 @@ static int choose_tools(struct verifier *v, struct err *err)
 	return r;
 }
 
-/* A topology that a trial names is found as those of other commands are. */
+/* A topology that a trial names is a shipped one, or a file relative to the trial's own folder. */
 static int read_topology(struct verifier *v, struct trial *t, struct err *err)
 {
 	autofree char *path = NULL, *text = NULL;
 	size_t len;
-	int r = t->topology ? 0 : data_find(DATA_TOPOLOGIES, t->topology_name, &path, err);
+	const char *slash = strrchr(t->file, '/');
 
-	if (!r && path)
+	if (t->topology)
+		return 0;
+	if (slash && t->topology_name[0] != '/' && data_says_file(t->topology_name))
+		t->topology_name = arena_printf(&v->arena, "%.*s/%s", (int)(slash - t->file),
+						t->file, t->topology_name);
+	int r = data_find(DATA_TOPOLOGIES, t->topology_name, &path, err);
+
+	if (!r)
 		r = file_read(path, &text, &len, err);
 	if (r)
 		return err_wrap(err, "%s", t->file);
-	if (path) {
-		t->topology_name = arena_strdup(&v->arena, path);
-		t->topology = arena_strdup(&v->arena, text);
-	}
+	t->topology_name = arena_strdup(&v->arena, path);
+	t->topology = arena_strdup(&v->arena, text);
 	return 0;
 }
 
@@ -413,7 +418,7 @@ static const char *const formats[] = {"text", "json", "junit", "tap", NULL};
 static const struct option_def option_defs[] = {
     {"tool", 't', OPT_LIST, "TOOL", "a name of vpclab tool ls, or a file (all that are here)",
      AT(tools), NULL, 0, 0},
-    {"trials", 'T', OPT_LIST, "WHICH", "core, full, or a name of --list, or a file (core)",
+    {"trials", 'T', OPT_LIST, "TRIAL", "core, full, or a name of --list, or a file (core)",
      AT(trials), NULL, 0, 0},
     {"list", 'l', OPT_FLAG, NULL, "list all trials, or those named, and run nothing", AT(list),
      NULL, 0, 0},
@@ -438,27 +443,29 @@ static const struct option_def option_defs[] = {
 const struct command cmd_verify = {
     .name = "verify",
     .summary = "put measuring tools on trial",
-    .description = "Runs measuring tools over links and courses of events whose truth is known, "
-		   "compares what\n"
-		   "they say with what is true, and says where one is wrong, silent, hangs, "
-		   "crashes or claims\n"
-		   "success without a result, and by what kind of mistake. Tools are described by "
-		   "adapters, see\n"
-		   "vpclab tool; a trial is a file in scenarios/trials.\n"
-		   "\n"
-		   "A fault is told only where a second run in a fresh lab shows the same; what one "
-		   "run alone\n"
-		   "says against a tool is inconclusive, and both are told.\n"
-		   "\n"
-		   "    vpclab verify --tool iperf3 --tool ./mytool.yaml\n"
-		   "    vpclab verify --tool ./mytool.yaml --baseline known.txt --update-baseline\n"
-		   "    vpclab verify --tool ./mytool.yaml --baseline known.txt\n"
-		   "\n"
-		   "The status is 1 when there is a fault that the baseline does not have, 3 when "
-		   "nothing but\n"
-		   "inconclusive trials came of it or it was interrupted, 2 when a tool's or a "
-		   "trial's file is wrong.\n"
-		   "A tool that is not here is skipped, and the package to install is told.",
+    .description =
+	"Runs measuring tools over links and courses of events whose truth is known, "
+	"compares what\n"
+	"they say with what is true, and says where one is wrong, silent, hangs, "
+	"crashes or claims\n"
+	"success without a result, and by what kind of mistake. Tools are described by "
+	"adapters, see\n"
+	"vpclab tool; trials are files too, vpclab help trial has their keys.\n"
+	"\n"
+	"A fault is told only where a second run in a fresh lab shows the same; what one "
+	"run alone\n"
+	"says against a tool is inconclusive, and both are told.\n"
+	"\n"
+	"    vpclab verify --tool iperf3 --tool ./mytool.yaml\n"
+	"    vpclab verify --tool iperf3 --trials overload --trials ./mytrial.yaml\n"
+	"    vpclab verify --tool ./mytool.yaml --baseline known.txt --update-baseline\n"
+	"    vpclab verify --tool ./mytool.yaml --baseline known.txt\n"
+	"\n"
+	"The status is 1 when there is a fault that the baseline does not have, 3 when "
+	"nothing but\n"
+	"inconclusive trials came of it or it was interrupted, 2 when a tool's or a "
+	"trial's file is wrong.\n"
+	"A tool that is not here is skipped, and the package to install is told.",
     .options = option_defs,
     .n_options = ARRAY_SIZE(option_defs),
     .options_size = sizeof(struct verify_options),

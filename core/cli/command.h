@@ -70,7 +70,14 @@ struct option_def {
 	}
 
 /* What a command's operands are: completion offers these. */
-enum operand_kind { OPERAND_NONE, OPERAND_TOPOLOGY, OPERAND_SCENARIO, OPERAND_LAB, OPERAND_NODE };
+enum operand_kind {
+	OPERAND_NONE,
+	OPERAND_TOPOLOGY,
+	OPERAND_SCENARIO,
+	OPERAND_LAB,
+	OPERAND_NODE,
+	OPERAND_TOOL
+};
 
 struct command;
 

@@ -69,8 +69,7 @@ static int not_found(const char *kind, const char *name, struct err *err)
 	return -ENOENT;
 }
 
-/* A name as people write files, which no shipped one has. */
-static bool says_file(const char *name)
+bool data_says_file(const char *name)
 {
 	return str_eq(name, "-") || strchr(name, '/') || str_ends(name, ".yaml") ||
 	       str_ends(name, ".yml");
@@ -81,7 +80,7 @@ int data_find(const char *kind, const char *name, char **path, struct err *err)
 	char *dir;
 	bool found = false;
 
-	for (int i = 0; !found && !says_file(name) && (dir = share_place(kind, i)); i++) {
+	for (int i = 0; !found && !data_says_file(name) && (dir = share_place(kind, i)); i++) {
 		found = find_in(dir, name, path);
 		free(dir);
 	}

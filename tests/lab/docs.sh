@@ -49,6 +49,14 @@ for command in "${commands[@]}"; do
 done
 has "completion offers topologies" " $(complete_words vpclab up zst) " " zstack "
 is "completion offers the words of an option" "$(complete_words vpclab plan --format '')" "text sh json"
+has "completion offers tools" " $(complete_words vpclab verify --tool soc) " " sockperf "
+has "completion offers trials" " $(complete_words vpclab verify --trials rand) " " random-loss "
+has "completion offers kinds of faults" " $(complete_words vpclab verify --explain wrong-s) " " wrong-side "
+has "completion offers files" " $(complete_words vpclab verify --baseline "$top/READ") " " $top/README.md "
+help=$(vpclab help trial)
+mapfile -t keys < <(sed -n 's/^\([a-z_]*\):.*/\1/p' "$top"/scenarios/trials/*.yaml | sort -u)
+is "every key of the shipped trials is in their help" \
+	"$(for key in "${keys[@]}"; do grep -qw "$key" <<<"$help" || echo "$key"; done)" ""
 
 # Every command and every file that a document names exists.
 for document in README.md core/README.md emulator/README.md tests/README.md; do
@@ -66,6 +74,8 @@ done
 user_tree
 ln -s share/vpclab/topologies share/vpclab/scenarios "$work/user/"
 ln -s bin "$work/user/build"
+# A third of the file that the scenario sends nine times: the session is on trial here, not the link.
+sed -i 's/file_size: 999999999/file_size: 333333333/' "$work/user/share/vpclab/scenarios/zstack.yaml"
 exported=
 mapfile -t session < <(awk '/^```/ { in_session = /^```console$/ } in_session && sub(/^[$] /, "")' README.md)
 ran=0

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cli: the program as a person types it: statuses, messages, help, JSON, standard input.
 # timeout: 180
+# beside: it reads what the program says
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq

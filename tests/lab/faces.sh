@@ -3,6 +3,7 @@
 # faces: one measurement in all forms that it is printed in, and what it says beside the figure. No
 # rate is compared with anything but itself: a busy machine changes none of this.
 # timeout: 240
+# beside: no figure is compared with anything but itself
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq

@@ -3,6 +3,7 @@
 # host: a lab leaves the host as it found it: after up and down, after a run, as root and as an
 # ordinary user; and while it is up only its own processes and run directory are there.
 # timeout: 300
+# beside: its deadlines are far
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need ip jq nft sysctl

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # install: an installed tree works from anywhere without the checkout, and uninstalling leaves nothing.
 # timeout: 120
+# beside: it copies files and reads them
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need make man

@@ -3,6 +3,7 @@
 # life: a lab from up to down, as a person types it: look, enter, check; two at once, the same name
 # twice, names that are long, and what a crash left behind.
 # timeout: 180
+# beside: its deadlines are far
 # It damages run directories, so as root it has a /run of its own: other labs are not disturbed.
 if [ "$(id -u)" = 0 ] && [ -z "${LIFE_INSIDE:-}" ]; then
 	export LIFE_INSIDE=1

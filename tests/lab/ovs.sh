@@ -3,6 +3,7 @@
 # ovs: the same shapes on Open vSwitch obey the same rules as on Linux bridges, and check finds what
 # somebody changed inside an instance.
 # timeout: 600
+# beside: packets pass or do not, however late
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=shapes.inc

@@ -3,6 +3,7 @@
 # profiles: profiles of vNICs as a person uses them: listed, shown, named in a topology; a lab keeps
 # the files that its topology named.
 # timeout: 120
+# beside: what is measured is not looked at
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 need jq

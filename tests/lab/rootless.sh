@@ -3,6 +3,7 @@
 # rootless: labs of an ordinary user: the same shapes, apart from everybody else's, no more rights
 # than the user has, and nothing left by kill -9.
 # timeout: 240
+# beside: its deadlines are far
 # shellcheck disable=SC2317 # functions that `passes` calls
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shapes: the cloud's shapes on Linux bridges obey their rules: ARP, translation, refusal, isolation.
 # timeout: 400
+# beside: packets pass or do not, however late
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=shapes.inc

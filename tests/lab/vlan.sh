@@ -3,6 +3,7 @@
 # vlan: two VLANs with the same addresses on the same hosts: each reaches its own, neither hears the
 # other, and the tag is on the wire where the kernel, or Open vSwitch, puts one there.
 # timeout: 300
+# beside: packets pass or do not, however late
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=shapes.inc

@@ -2,6 +2,8 @@
 /*
  * udp_latency and path_check for real, over the loopback device of a namespace of our own, also
  * with two clocks; and udp_latency's accounts from findings that were made up.
+ *
+ * alone: an answer that comes too late is a loss
  */
 #include "tests/unit/engine/workers.h"
 

@@ -2,6 +2,8 @@
 /*
  * UDP streams for real, in all ways and by all means of handing datagrams over, on the loopback
  * device. It loses nothing but at the receiver's socket, so each account closes to the datagram.
+ *
+ * alone: each window is short, and something has to be sent in it
  */
 #include "tests/unit/engine/workers.h"
 

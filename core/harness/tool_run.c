@@ -96,12 +96,13 @@ static bool in_table(pid_t pid, const char *table, int port, unsigned state)
 	return false;
 }
 
-static bool listens(pid_t pid, bool udp, int port)
+/* Who listens on IPv6 usually takes IPv4, too; the other way about never. */
+static bool listens(pid_t pid, bool udp, int port, int family)
 {
 	unsigned state = udp ? UDP_BOUND : TCP_LISTEN;
 
-	return in_table(pid, udp ? "udp" : "tcp", port, state) ||
-	       in_table(pid, udp ? "udp6" : "tcp6", port, state);
+	return in_table(pid, udp ? "udp6" : "tcp6", port, state) ||
+	       (family != AF_INET6 && in_table(pid, udp ? "udp" : "tcp", port, state));
 }
 
 static char *read_all(int fd)
@@ -147,13 +148,15 @@ static bool has_line(const struct tool_process *p, const char *expression)
 	return found;
 }
 
-static bool is_ready(const struct tool_command *c, const struct tool_process *p, int port)
+static bool is_ready(const struct tool_run_spec *s, const struct tool_process *p, int port)
 {
+	const struct tool_command *c = &s->test->server;
+
 	switch (c->ready) {
 	case READY_LISTEN_TCP:
-		return listens(p->proc.pid, false, port);
+		return listens(p->proc.pid, false, port, s->family);
 	case READY_LISTEN_UDP:
-		return listens(p->proc.pid, true, port);
+		return listens(p->proc.pid, true, port, s->family);
 	case READY_LINE:
 		return has_line(p, c->ready_line);
 	default:
@@ -185,7 +188,7 @@ static int await_ready(const struct tool_run_spec *s, const struct command_value
 	struct err ignored = ERR_INIT;
 	int port, status, r = ready_port(c, v, &port, err);
 
-	while (!r && !is_ready(c, p, port)) {
+	while (!r && !is_ready(s, p, port)) {
 		if (!proc_wait(&p->proc, clock_now_ns() + LOOK_NS, &status, &ignored)) {
 			autofree char *said = read_all(p->err);
 			autostr struct strbuf line = {0};
@@ -201,9 +204,9 @@ static int await_ready(const struct tool_run_spec *s, const struct command_value
 		if (clock_now_ns() > deadline)
 			return err_fail(err, ETIMEDOUT,
 					"the server of %s was not ready within %lld s: nothing "
-					"listens on port %d",
+					"listens on port %d%s",
 					s->adapter->name, (long long)(READY_NS / NSEC_PER_SEC),
-					port);
+					port, s->family == AF_INET6 ? " over IPv6" : "");
 	}
 	return r;
 }
@@ -262,8 +265,8 @@ static void run_client(const struct tool_run_spec *s, struct tool_process *p,
 		now = clock_now_ns();
 		if (s->tick && s->tick(s->arg, now))
 			kill_server(server);
-		now = clock_now_ns();
-		out->timed_out = proc_wait(&p->proc, now + TICK_NS, &status, &ignored) != 0;
+		out->timed_out =
+		    proc_wait(&p->proc, clock_now_ns() + TICK_NS, &status, &ignored) != 0;
 		late = clock_now_ns() - now - TICK_NS;
 		still += late > STILL_NS ? late : 0; /* no time that the tool had */
 	} while (out->timed_out && now < deadline + still && !(s->stop && s->stop()));

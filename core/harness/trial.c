@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * trial: reads scenarios/trials/NAME.yaml and says all that is wrong with it. A link that is
- * written in place becomes the text of a topology here; whether that is right is the topology's
- * parser's to say. Runs nothing. Called by `vpclab verify`.
+ * written in place becomes a topology in trial_link.c. Runs nothing. Called by `vpclab verify`.
  */
 #include "core/harness/trial.h"
 
@@ -18,7 +17,7 @@
 #include "core/base/yaml.h"
 #include "core/harness/schedule.h"
 #include "core/harness/tolerance.h"
-#include "emulator/model/topology.h"
+#include "core/harness/trial_link.h"
 
 #define KEYS(...)                                                                                  \
 	(const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
@@ -63,76 +62,6 @@ static void read_int(struct parse *ps, const struct yaml_node *map, const char *
 
 /* ---- where: a link, or a topology ---- */
 
-static void add_keys(const struct yaml_node *map, struct strbuf *out)
-{
-	for (size_t i = 0; map && i < map->pairs.n; i++) {
-		strbuf_addf(out, ", %s: ", map->pairs.v[i].key);
-		yaml_write_value(map->pairs.v[i].value, out);
-	}
-}
-
-/* IPv6 cannot be where packets are shorter than this (RFC 8200, 5). */
-static bool too_small_for_ipv6(const struct yaml_node *link)
-{
-	const struct yaml_node *mtu = yaml_get(link, "mtu");
-
-	return mtu && mtu->kind == YAML_SCALAR && atoi(mtu->text) < 1280;
-}
-
-/* Takes `, "fd08::1/64"` and `, "default via fd08::fe"` out of the text. */
-static void drop_ipv6(char *text)
-{
-	char *out = text;
-
-	for (const char *in = text; *in;) {
-		if (!strncmp(in, ", \"fd", 5) || !strncmp(in, ", \"default via fd", 17))
-			in = strchr(in + 3, '"') + 1;
-		else
-			*out++ = *in++;
-	}
-	*out = '\0';
-}
-
-/* Both families everywhere: an address that is not asked for costs nothing. */
-static void make_topology(struct parse *ps, const struct yaml_node *link, bool router)
-{
-	autostr struct strbuf out = {0};
-
-	strbuf_addf(&out, "version: 1\nname: %s\nnodes:\n", *ps->t->name ? ps->t->name : "trial");
-	if (router)
-		strbuf_add(
-		    &out,
-		    "  client: {kind: machine, addresses: [10.8.0.1/24, \"fd08::1/64\"], routes: "
-		    "[default via 10.8.0.254, \"default via fd08::fe\"]}\n"
-		    "  n: {kind: router, addresses: {eth0: [10.8.0.254/24, "
-		    "\"fd08::fe/64\"], "
-		    "eth1: [10.9.0.254/24, \"fd09::fe/64\"]}}\n"
-		    "  server: {kind: machine, addresses: [10.9.0.1/24, \"fd09::1/64\"], routes: "
-		    "[default via 10.9.0.254, \"default via fd09::fe\"]}\n"
-		    "links:\n"
-		    "  - {endpoints: [\"client:eth0\", \"n:eth0\"]}\n"
-		    "  - {endpoints: [\"n:eth1\", \"server:eth0\"]");
-	else
-		strbuf_add(&out,
-			   "  client: {kind: machine, addresses: [10.9.0.2/24, \"fd09::2/64\"]}\n"
-			   "  server: {kind: machine, addresses: [10.9.0.1/24, \"fd09::1/64\"]}\n"
-			   "links:\n"
-			   "  - {endpoints: [\"client:eth0\", \"server:eth0\"]");
-	add_keys(link, &out);
-	strbuf_add(&out, "}\n");
-	char *text = arena_strdup(&ps->t->arena, strbuf_text(&out));
-	if (too_small_for_ipv6(link))
-		drop_ipv6(text);
-	ps->t->topology = text;
-	ps->t->topology_name = arena_printf(&ps->t->arena, "the link of %s", ps->t->file);
-	const struct topology_source made = {
-	    .main = {ps->t->topology_name, ps->t->topology, strlen(ps->t->topology)}};
-	topology_free(topology_parse(&made, ps->p));
-	ps->t->link = router ? "n-server" : "client-server";
-	ps->t->from = "client";
-	ps->t->to = "server";
-}
-
 static void read_place(struct parse *ps, const struct yaml_node *map)
 {
 	const struct yaml_node *link = yaml_get(map, "link"), *file = yaml_get(map, "topology");
@@ -153,7 +82,7 @@ static void read_place(struct parse *ps, const struct yaml_node *map)
 	}
 	if (link) {
 		if (yaml_want_map(link, "link", ps->p))
-			make_topology(ps, link, via);
+			trial_link(ps->t, link, via, ps->p);
 		return;
 	}
 	ps->t->topology_name = text_of(ps, map, "topology");
@@ -165,6 +94,51 @@ static void read_place(struct parse *ps, const struct yaml_node *map)
 
 /* ---- what is asked ---- */
 
+/* As a measurement's keys have it. */
+static const char *ask_key(const char *key, const char *text)
+{
+	return str_eq(key, "rate") && str_ends(text, "pps") ? "rate_packets" : key;
+}
+
+static json_t *ask_value(const char *key, const char *text)
+{
+	if (str_eq(key, "test") && str_eq(text, "ping"))
+		return json_string("udp_latency");
+	if (str_eq(text, "true") || str_eq(text, "false"))
+		return json_boolean(str_eq(text, "true"));
+	return json_string(text);
+}
+
+/* Each key alone with the test, so that all mistakes are told, each at its place. */
+static void ask_problems(struct parse *ps, const struct yaml_node *map, const json_t *whole,
+			 const char *why)
+{
+	size_t before = problems_count(ps->p);
+
+	for (size_t i = 0; i < map->pairs.n; i++) {
+		const struct yaml_pair *pair = &map->pairs.v[i];
+		json_t *j = json_object();
+		struct engine_spec spec;
+		struct err err = ERR_INIT;
+
+		json_object_set(j, "test", json_object_get(whole, "test"));
+		if (engine_spec_parse(j, &spec, &err)) {
+			problems_add(ps->p, yaml_get(map, "test")->at, "ask: %s", err.text);
+			json_decref(j);
+			return;
+		}
+		if (pair->value->kind == YAML_SCALAR) {
+			json_object_set_new(j, ask_key(pair->key, pair->value->text),
+					    ask_value(pair->key, pair->value->text));
+			if (engine_spec_parse(j, &spec, &err))
+				problems_add(ps->p, pair->key_at, "ask: %s", err.text);
+		}
+		json_decref(j);
+	}
+	if (problems_count(ps->p) == before) /* they do not go together */
+		problems_add(ps->p, map->at, "ask: %s", why);
+}
+
 /* The keys are a measurement's; engine_spec_parse() says what is wrong with them. */
 static void read_ask(struct parse *ps, const struct yaml_node *n)
 {
@@ -175,26 +149,19 @@ static void read_ask(struct parse *ps, const struct yaml_node *n)
 
 	for (size_t i = 0; map && i < map->pairs.n; i++) {
 		const struct yaml_pair *pair = &map->pairs.v[i];
-		const char *text = yaml_want_text(pair->value, pair->key, ps->p), *key = pair->key;
+		const char *text = yaml_want_text(pair->value, pair->key, ps->p);
 
 		if (!text)
 			continue;
-		if (str_eq(key, "test")) {
+		if (str_eq(pair->key, "test"))
 			ask.test = arena_strdup(&ps->t->arena, text);
-			text = str_eq(text, "ping") ? "udp_latency" : text;
-		}
-		ask.warmup = ask.warmup || str_eq(key, "warmup");
-		if (str_eq(key, "rate") && str_ends(text, "pps"))
-			key = "rate_packets";
-		if (str_eq(text, "true") || str_eq(text, "false"))
-			json_object_set_new(j, key, json_boolean(str_eq(text, "true")));
-		else
-			json_object_set_new(j, key, json_string(text));
+		ask.warmup = ask.warmup || str_eq(pair->key, "warmup");
+		json_object_set_new(j, ask_key(pair->key, text), ask_value(pair->key, text));
 	}
 	if (map && !ask.test)
 		problems_add(ps->p, map->at, "ask: which 'test'?");
 	else if (map && engine_spec_parse(j, &ask.spec, &err))
-		problems_add(ps->p, map->at, "ask: %s", err.text);
+		ask_problems(ps, map, j, err.text);
 	else if (map)
 		*VEC_ADD(&ps->t->arena, &ps->t->asks) = ask;
 	json_decref(j);
@@ -246,6 +213,18 @@ static void read_tolerance(struct parse *ps, const struct yaml_node *map, struct
 		problems_add(ps->p, n->at, "tolerance: %s", err.text);
 }
 
+static void truth_problem(struct parse *ps, const struct yaml_node *n, const char *why)
+{
+	static const char *const words[] = {"counted", "predicted", "none"};
+	const char *near = str_suggest(n->text, words, ARRAY_SIZE(words));
+
+	if (near)
+		problems_add(ps->p, n->at, "'%s' is no truth; did you mean '%s'?", n->text, near);
+	else
+		problems_add(ps->p, n->at,
+			     "%s; the truth is a value, or one of counted, predicted, none", why);
+}
+
 static void read_question(struct parse *ps, const struct yaml_pair *pair,
 			  const struct yaml_node *tolerances)
 {
@@ -266,9 +245,7 @@ static void read_question(struct parse *ps, const struct yaml_pair *pair,
 	else if (str_eq(text, "none"))
 		q.source = TRUTH_NONE;
 	else if (tolerance_value(text, q.figure, &q.value, &err))
-		problems_add(ps->p, pair->value->at,
-			     "%s; the truth is a value, or one of counted, predicted, none",
-			     err.text);
+		truth_problem(ps, pair->value, err.text);
 	else
 		q.source = TRUTH_FIXED;
 	read_tolerance(ps, tolerances, &q);

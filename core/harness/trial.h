@@ -1,46 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * trial: a link or a course of events whose truth is known, what a tool is asked on it, and how far
- * its answers may be off. A YAML file in scenarios/trials; pure.
- *
- *   version: 1
- *   name: tail-loss                letters, digits, '-', '_', '.'
- *   title: The last three quarters of the packets vanish
- *   core: true                      in the short list
- *   link: {ab: {loss: {after: 500}}, queue: 100ms}
- *                                   between `client` and `server`, keys of a topology's link; with
- *   via: router                     … a router `n` between them, the link being n's to server; or
- *   topology: eip                   a topology (shipped, or a file), then with
- *   from: client                    … its endpoints,
- *   to: eip(web)
- *   alone: true                     would fill the machine: runs by itself
- *   family: ipv6
- *   ask: {test: udp_stream, rate: 5mbit, size: 1000, duration: 3s}
- *                                   keys of a measurement; test: ping as well. A list: whichever of
- *                                   them the tool has, the first
- *   events: [{at: 2s, cut: true, for: 2s}, {at: 1s, freeze: 500ms}, {at: 1s, kill: server},
- *            {at: 1s, link: r-b, rate: 5mbit}, {at: 1s, node: n, cut: true}]
- *                                   since the first packet of the tool's flow; cut: the link, or
- *                                   all links of the node, lose everything (without `for`, for
- *                                   good); freeze: a link with a relay stands still; keys of a
- *                                   link change it, as in a scenario's `schedule`. Which link, or
- *                                   node: any of the topology; left out: the link under test
- *   before: [{node: n, run: [nft, -f, RULES]}]
- *                                   in nodes, before the tool starts; must succeed
- *   no_server: true                 nobody answers
- *   clients: 2                      at one server at the same time
- *   repeat: 100                     runs in a row on one lab
- *   truth: {loss: counted, goodput: predicted, latency_p99: 450ms}
- *   tolerance: {loss: 0.1%, goodput: 1%, latency_p99: 2% or 1ms}
- *                                   share of the truth, or absolute in the figure's unit; the
- *                                   greater counts
- *   exit: failure                   success, failure; left out: either
- *   ends_within: 20s                usual: the duration and 10 s
- *   explain: …                      a paragraph for people
- *
- * truth: `none` is a figure that the run cannot support; `counted` is what the kernel's counters on
- * the way saw while the tool ran, `predicted` the model's arithmetic, a value is fixed by the
- * trial.
+ * its answers may be off. A YAML file in scenarios/trials, whose keys `vpclab help trial`
+ * (core/cli/trials_help.c) documents; pure.
  */
 #ifndef VPCLAB_HARNESS_TRIAL_H
 #define VPCLAB_HARNESS_TRIAL_H

@@ -111,10 +111,14 @@ static const char *waited(const struct evidence *e, struct arena *arena)
 			    e->waited_longest_s * 1e3);
 }
 
-/* It is so little inside that without the waits it might be outside. */
+/*
+ * It is so little inside that without the waits it might be outside. One in the inner half stays
+ * true: that a lie and a wait undo each other so well is not to be expected.
+ */
 static bool hidden(const struct evidence *e, const struct answer *a, double beyond, double error)
 {
-	return a->tolerance > 0 && beyond > -error && (e->machine || felt(e));
+	return fabs(a->said - a->truth) > a->tolerance / 2 && beyond > -error &&
+	       (e->machine || felt(e));
 }
 
 const char *judge_doubt(const struct evidence *e, const struct trial_question *q,

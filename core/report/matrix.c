@@ -257,6 +257,33 @@ static void summary(const struct matrix *m, struct strbuf *out)
 	strbuf_addc(out, '\n');
 }
 
+/* Why trials were skipped: each reason of a tool once, with the trials; none where it is all. */
+static void skips(const struct matrix *m, size_t tool, struct strbuf *out)
+{
+	for (size_t k = 0; k < m->spec->n_trials; k++) {
+		const char *why = matrix_at(m, tool, k)->skip;
+		autostr struct strbuf names = {0}, text = {0};
+		size_t n = 0;
+		bool told = false;
+
+		for (size_t i = 0; why && i < m->spec->n_trials; i++) {
+			const char *other = matrix_at(m, tool, i)->skip;
+
+			if (!other || !str_eq(other, why))
+				continue;
+			told = told || i < k;
+			strbuf_addf(&names, "%s%s", n++ ? ", " : ": ", m->spec->trials[i]->name);
+		}
+		if (!why || told)
+			continue;
+		strbuf_addf(&text, "skipped: %s%s", why,
+			    n < m->spec->n_trials || n == 1 ? strbuf_text(&names) : "");
+		text_spaces(out, INDENT);
+		text_wrap(out, strbuf_text(&text), INDENT, INDENT + 2);
+		strbuf_addc(out, '\n');
+	}
+}
+
 void matrix_text(const struct matrix *m, struct strbuf *out)
 {
 	autofree size_t *widths = mem_zalloc((m->spec->n_tools + 1) * sizeof(*widths));
@@ -278,7 +305,5 @@ void matrix_text(const struct matrix *m, struct strbuf *out)
 	if (m->interrupted)
 		strbuf_add(out, "  interrupted: what was not run to its end is skipped\n");
 	for (size_t t = 0; t < m->spec->n_tools; t++)
-		if (!m->spec->tools[t].version)
-			strbuf_addf(out, "  %s: %s\n", m->spec->tools[t].adapter->name,
-				    m->spec->tools[t].missing);
+		skips(m, t, out);
 }

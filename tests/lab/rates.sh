@@ -17,7 +17,7 @@ tolerance=0.005
 # both RATE BASIS SIZE: offers as much payload as the link has rate, so headers are the excess.
 both() {
 	local there=$work/there.json back=$work/back.json other status
-	local flow=(udp_stream --size "$3" --rate "$1" --opposite --cpus free)
+	local flow=(udp_stream --size "$3" --rate "$1" --opposite --cpus free --duration 2500ms --warmup 500ms)
 	lab_up "rate-$1-$2" topologies/flat.yaml --set "fabric.nic.rate=$1" \
 		--set "fabric.nic.basis=$2" || return
 	for _ in $tries; do

@@ -103,6 +103,9 @@ struct engine_spec {
 	int64_t rate_pps;    /* udp_stream: packets per second instead */
 	int64_t file_size;   /* throughput: bytes a transaction; default 999,999,999 */
 	int64_t count;	     /* throughput: transactions; 0 = until duration is over, at least 1 */
+	/* throughput: the duration ends it, also within a transaction, which then is partial. Default
+	 * false: what is on its way is waited for. A key "duration" sets it. */
+	bool bounded;
 	bool no_delay;	     /* TCP_NODELAY; default false for streams, true for RR */
 	char congestion[16]; /* default "cubic"; "" = the kernel's own choice */
 	/* It was asked for: an error where this user may not choose it. Default false: then the
@@ -304,7 +307,8 @@ struct engine_ends {
 
 /*
  * Drives one measurement: sends specs, connects the client to `server`, starts both, collects. Hard
- * deadline: duration + warm-up + 10 s (throughput: also the time file_size needs at 1 Mbit/s). The
+ * deadline: duration + warm-up + 5 s (throughput, unless bounded: also the time that file_size needs
+ * at 1 Mbit/s; more for more than 100 streams). The
  * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
  * installed there), on_start right after "start", on_interval with each interval of the headline's
  * side. When a worker fails, dies or is silent for too long (see control_patience_ns()), the other

@@ -34,7 +34,10 @@
 #define PAIR_LEAD_FEW	     250
 #define PAIR_LEAD_BUSY_NS    NSEC_PER_SEC /* at most, for what setting up has shown */
 #define PAIR_SETUP_STREAM_NS (2 * NSEC_PER_MSEC)
-#define PAIR_GRACE_NS	     (10 * NSEC_PER_SEC)
+/* From the end to both results. With PAIR_STOP_NS it is 5 s: what is on its way drains within 3 s
+ * (udp_receive.c), streams end within 4 s (run.c); whoever has said nothing then is told to stop. */
+#define PAIR_GRACE_NS	     (4 * NSEC_PER_SEC)
+#define PAIR_FEW	     100 /* streams; each more gets a millisecond */
 #define PAIR_CLOCK_ROUNDS    40
 #define PAIR_CLOCK_NS	     NSEC_PER_SEC /* for all rounds with one worker, but the first */
 #define PAIR_CLOCK_END_NS    (5 * NSEC_PER_SEC)
@@ -125,11 +128,15 @@ static int pair_start(struct pair *p, int64_t at, struct err *err)
 static int64_t pair_deadline(const struct engine_spec *s, int64_t start)
 {
 	double seconds = 0;
-	if (engines_get(s->test)->files)
+	if (engines_get(s->test)->files && !s->bounded)
 		seconds =
 		    (double)s->file_size * 8 / 1e6 * s->streams * (double)(s->count ? s->count : 1);
 	if (seconds > 1e9)
 		seconds = 1e9;
+	if (s->streams > PAIR_FEW)
+		seconds += s->streams / 1e3;
+	if (engines_get(s->test)->linger_ns > PAIR_GRACE_NS - NSEC_PER_SEC)
+		seconds += (double)engines_get(s->test)->linger_ns / 1e9;
 	return start + s->warmup_ns + s->duration_ns + PAIR_GRACE_NS + (int64_t)(seconds * 1e9);
 }
 
@@ -142,7 +149,7 @@ static int pair_collect(struct pair *p, int64_t start, struct err *err)
 	p->stopping = true;
 	pair_stop(p);
 	struct err second = ERR_INIT;
-	pair_until(p, pair_have_results, clock_now_ns() + 2 * PAIR_STOP_NS, "the result", &second);
+	pair_until(p, pair_have_results, clock_now_ns() + PAIR_STOP_NS, "the result", &second);
 	return r;
 }
 

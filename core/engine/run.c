@@ -26,7 +26,8 @@
 
 #define RUN_SLICE_NS  (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
 #define RUN_TICK_NS   (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
-#define RUN_GRACE_NS  (10 * NSEC_PER_SEC)
+#define RUN_GRACE_NS  (4 * NSEC_PER_SEC)    /* for what is on its way at the end */
+#define RUN_BOUND_NS  (3 * NSEC_PER_SEC)    /* likewise, of a transfer that the duration bounds */
 #define RUN_EXCUSE_NS (900 * NSEC_PER_MSEC) /* a busy machine tells the two ends far apart */
 #define RUN_STALL_NS                                                                               \
 	(5 * NSEC_PER_SEC) /* an open-ended transfer that moves nothing for so long                \
@@ -35,6 +36,7 @@
 #define RUN_SILENT_NS	  (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
 #define RUN_RESET_ON_FORK 1		     /* SCHED_FLAG_RESET_ON_FORK, sched(7) */
 #define RUN_GAPS	  20		     /* … or this many times the mean gap */
+#define RUN_FEW		  100 /* streams; each more gets a millisecond to end */
 #define RUN_SLOWEST	  1000000 /* bit/s that an open-ended transfer is given time for */
 #define RUN_STACK	  (256 << 10)
 
@@ -230,7 +232,11 @@ static int run_control(struct worker *w, struct err *err)
 static int64_t run_deadline(const struct worker *w)
 {
 	int64_t end = w->win.end_ns + RUN_GRACE_NS;
-	if (w->def->open_end) {
+	if (w->def->linger_ns > RUN_GRACE_NS) /* of answers that may be as late as that */
+		end += w->def->linger_ns - RUN_GRACE_NS + NSEC_PER_SEC / 2;
+	if (w->n_streams > RUN_FEW)
+		end += w->n_streams * NSEC_PER_MSEC;
+	if (w->def->open_end && !w->spec.bounded) {
 		double files = (double)w->spec.file_size * 8 / RUN_SLOWEST * w->n_streams *
 			       (double)(w->spec.count ? w->spec.count : 1);
 		end += files < 1e9 ? (int64_t)(files * 1e9) : (int64_t)1e18;
@@ -341,6 +347,19 @@ static void run_silence(struct worker *w)
 			 (double)silent / NSEC_PER_SEC);
 }
 
+/* A file that is larger than what gets through in the duration. */
+static void run_bound(struct worker *w, int64_t now)
+{
+	if (!w->def->files || !w->spec.bounded || now < w->win.end_ns + RUN_BOUND_NS)
+		return;
+	snprintf(w->invalid, sizeof(w->invalid),
+		 "a file of %lld bytes was not through %lld s after the duration: the figures are "
+		 "of what came by then",
+		 (long long)w->spec.file_size, (long long)(RUN_BOUND_NS / NSEC_PER_SEC));
+	w->partial = true;
+	run_over(w);
+}
+
 static int run_clock(struct worker *w, int64_t now, struct err *err)
 {
 	int r = run_edges(w, now, err);
@@ -348,10 +367,12 @@ static int run_clock(struct worker *w, int64_t now, struct err *err)
 		return r;
 	if (now >= run_deadline(w))
 		return err_fail(err, ETIMEDOUT, "the streams did not end in time");
-	if (w->def->open_end)
+	if (w->def->open_end) {
 		run_stalled(w, now);
-	else
+		run_bound(w, now);
+	} else {
 		run_quiet(w, now);
+	}
 	if (w->def->open_end || now < w->win.end_ns + w->def->linger_ns)
 		return 0;
 	if (!run_settles(w) || w->def->settled(w, now))

@@ -54,6 +54,7 @@ static const struct spec_key spec_keys[] = {
     {"rate_pps", "rate_packets", SPEC_PPS, AT(rate_pps), 0, NSEC_PER_SEC},
     {"file_size", "file_size", SPEC_SIZE, AT(file_size), 1, INT64_C(1) << 50},
     {"count", "count", SPEC_COUNT, AT(count), 0, INT64_C(1) << 40},
+    {"bounded", "bounded", SPEC_BOOL, AT(bounded), 0, 1},
     {"no_delay", "no_delay", SPEC_BOOL, AT(no_delay), 0, 1},
     {"congestion", "congestion", SPEC_TEXT, AT(congestion), 0, 0},
     {"congestion_required", "congestion_required", SPEC_BOOL, AT(congestion_required), 0, 1},
@@ -341,6 +342,9 @@ int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err)
 	}
 	if (json_object_get(j, "congestion") && !json_object_get(j, "congestion_required"))
 		spec.congestion_required = true;
+	if ((json_object_get(j, "duration") || json_object_get(j, "duration_ns")) &&
+	    !json_object_get(j, "bounded") && !spec.count)
+		spec.bounded = true;
 	if (spec.spin && spec.server_cpu == spec.client_cpu && !json_object_get(j, "server_cpu"))
 		spec.server_cpu = cpu_allowed(spec.client_cpu == cpu_allowed(0)); /* one each */
 	r = spec_check(&spec, err);

@@ -249,7 +249,6 @@ static void throughput_rate(const struct hist *time, double bits, struct engine_
 static void throughput_merge(const struct engine_spec *s, const json_t *client,
 			     const json_t *server, struct engine_result *out)
 {
-	(void)server;
 	struct hist *time = hist_new();
 	if (hist_parse(json_object_get(client, "time"), time))
 		hist_reset(time);
@@ -263,6 +262,9 @@ static void throughput_merge(const struct engine_spec *s, const json_t *client,
 		out->sent_bps = out->goodput_bps;
 		out->pps = 1e9 * (double)time->count / (double)out->client.window_ns;
 	}
+	if (!time->count && result_integer(server, "window_ns") > 0) /* of the part that came */
+		out->goodput_bps = 8e9 * result_number(server, "bytes") /
+				   (double)result_integer(server, "window_ns");
 	out->pairs = json_deep_copy(json_object_get(client, "pairs"));
 	out->rate.stddev = throughput_stddev(out->pairs);
 	size_t i;

@@ -78,7 +78,47 @@ static bool multicast_has(const int *devices, int n, int device)
 	return false;
 }
 
-/* The devices that are up and have an address of the family (`only`: this one). */
+static const void *multicast_bytes(const struct sockaddr *a)
+{
+	return a->sa_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr
+					: (const void *)&((const struct sockaddr_in *)a)->sin_addr;
+}
+
+/* On one network, so that both would hear each datagram? Link-local networks tell nothing. */
+static bool multicast_same(const struct ifaddrs *a, const struct ifaddrs *b)
+{
+	int family = a->ifa_addr->sa_family, size = family == AF_INET6 ? 16 : 4;
+	const uint8_t *x = multicast_bytes(a->ifa_addr), *y = multicast_bytes(b->ifa_addr);
+	if (!a->ifa_netmask || !b->ifa_netmask ||
+	    (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)x)))
+		return false;
+	const uint8_t *m = multicast_bytes(a->ifa_netmask);
+	if (memcmp(m, multicast_bytes(b->ifa_netmask), (size_t)size) != 0)
+		return false;
+	for (int i = 0; i < size; i++)
+		if ((x[i] ^ y[i]) & m[i])
+			return false;
+	return true;
+}
+
+/* Is another device, before `a` in the list, on one network with a's? Then that one joins. */
+static bool multicast_twin(const struct ifaddrs *all, const struct ifaddrs *a)
+{
+	for (const struct ifaddrs *mine = all; mine; mine = mine->ifa_next) {
+		if (!mine->ifa_addr || mine->ifa_addr->sa_family != a->ifa_addr->sa_family ||
+		    strcmp(mine->ifa_name, a->ifa_name) != 0)
+			continue;
+		for (const struct ifaddrs *b = all; b != mine; b = b->ifa_next)
+			if (b->ifa_addr && b->ifa_addr->sa_family == a->ifa_addr->sa_family &&
+			    b->ifa_flags & IFF_UP && strcmp(b->ifa_name, a->ifa_name) != 0 &&
+			    multicast_same(mine, b))
+				return true;
+	}
+	return false;
+}
+
+/* The devices that are up and have an address of the family (`only`: this one); of several on one
+ * network the first, for each datagram would come by all of them. */
 static int multicast_devices(int family, const struct sockaddr_storage *only, int *devices)
 {
 	struct ifaddrs *all = NULL;
@@ -92,6 +132,8 @@ static int multicast_devices(int family, const struct sockaddr_storage *only, in
 			continue;
 		if (only && memcmp((const char *)only + at, (const char *)a->ifa_addr + at,
 				   family == AF_INET6 ? 16 : 4) != 0)
+			continue;
+		if (!only && multicast_twin(all, a))
 			continue;
 		int device = (int)if_nametoindex(a->ifa_name);
 		if (device && !multicast_has(devices, n, device))

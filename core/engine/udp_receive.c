@@ -20,7 +20,7 @@
 #define UDP_BATCH_DATA (256 << 10) /* bytes a batch: stays in the cache */
 #define UDP_GRO_BATCH  16
 #define UDP_SILENCE_NS (200 * NSEC_PER_MSEC)
-#define UDP_DRAIN_NS   (5 * NSEC_PER_SEC)
+#define UDP_DRAIN_NS   (3 * NSEC_PER_SEC)
 
 static int udp_receive_most(size_t size, int streams)
 {

@@ -443,6 +443,11 @@ static int prepare(struct attempt *a, struct err *err)
 		*err = no_answers;
 		return r; /* datagrams that go forward need none */
 	}
+	if (engine_test_traits(a->spec.test).group && a->there.nats.n)
+		return err_input(err,
+				 "'%s' is behind a translation at %s, and NAT translates no "
+				 "multicast group: measure to the address of the machine itself",
+				 s->to, s->wire->nodes.v[a->there.nats.v[0].node].name);
 	const char *zone = strchr(s->to, '%'); /* a device of the client, see model/zone.h */
 	if (zone)
 		snprintf(a->spec.zone, sizeof(a->spec.zone), "%s", zone + 1);

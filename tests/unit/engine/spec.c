@@ -101,7 +101,8 @@ static void both_ways(void **state)
 	    "\"sndbuf\":8192,\"bind_device\":\"eth0\",\"threads\":2,\"mss\":1200,\"spin\":true,"
 	    "\"discard\":false,\"io\":\"gso\",\"outstanding\":1,\"burst\":3,"
 	    "\"schedule\":\"poisson\",\"seed\":12345678901,\"timeout_ns\":5,\"close\":\"fin\","
-	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\",\"zone\":\"eth7\","
+	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\","
+	    "\"zone\":\"eth7\",\"total_loss\":true,\"bounded\":false,"
 	    "\"script\":\"{}\"}";
 	struct engine_spec s;
 	struct err err;
@@ -114,6 +115,22 @@ static void both_ways(void **state)
 	assert_true(json_equal(again, first));
 	json_decref(again);
 	json_decref(first);
+}
+
+/* A duration that was asked for ends a transfer, a default one or a count do not. */
+static void duration_that_was_asked_for(void **state)
+{
+	struct engine_spec s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("{\"test\":\"throughput\"}", &s, &err), 0);
+	assert_false(s.bounded);
+	assert_int_equal(parse("{\"test\":\"throughput\",\"duration\":\"1s\"}", &s, &err), 0);
+	assert_true(s.bounded);
+	assert_int_equal(
+	    parse("{\"test\":\"throughput\",\"duration_ns\":1000000000,\"count\":2}", &s, &err), 0);
+	assert_false(s.bounded);
 }
 
 /* Named in a specification it is wanted; ours by default only where the system lets us. */
@@ -231,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(defaults),
 	    cmocka_unit_test(both_ways),
 	    cmocka_unit_test(congestion_that_was_asked_for),
+	    cmocka_unit_test(duration_that_was_asked_for),
 	    cmocka_unit_test(one_more_key),
 	    cmocka_unit_test(texts_with_units),
 	    cmocka_unit_test(keys_of_the_protocol_pass),

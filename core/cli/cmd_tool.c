@@ -20,6 +20,7 @@
 #include "core/cli/tool_open.h"
 #include "core/harness/rig.h"
 #include "core/harness/tool_run.h"
+#include "core/report/nullable.h"
 
 struct tool_options {
 	const char *test;
@@ -51,9 +52,9 @@ static void list_one(const struct adapter *a, struct columns *c, json_t *list)
 		strbuf_addf(&tests, "%s%s", tests.len ? " " : "", t->name);
 	if (list) {
 		json_array_append_new(list,
-				      json_pack("{s:s, s:b, s:s?, s:s?, s:s}", "name", a->name,
-						"here", here, "version", version, "program", path,
-						"tests", strbuf_text(&tests)));
+				      json_pack("{s:s, s:b, s:s?, s:o, s:s}", "name", a->name,
+						"here", here, "version", version, "program",
+						nullable_text(path), "tests", strbuf_text(&tests)));
 		return;
 	}
 	columns_add(c, a->name);
@@ -128,10 +129,10 @@ static int check_tool(const struct tool_options *o, const struct adapter *a)
 	else
 		json_array_append_new(missing, json_string(err.text));
 	if (o->json)
-		return print_json(json_pack("{s:s, s:s, s:b, s:s?, s:s?, s:i, s:o}", "tool",
-					    a->name, "file", a->file, "here", here, "program", path,
-					    "version", version, "tests", (int)a->tests.n, "missing",
-					    missing));
+		return print_json(json_pack("{s:s, s:o, s:b, s:o, s:s?, s:i, s:o}", "tool", a->name,
+					    "file", nullable_text(a->file), "here", here, "program",
+					    nullable_text(path), "version", version, "tests",
+					    (int)a->tests.n, "missing", missing));
 	printf("%s: no mistakes, %zu test%s\n", a->file, a->tests.n, a->tests.n == 1 ? "" : "s");
 	if (here)
 		printf("%s: %s, version %s\n", a->name, path,

@@ -21,6 +21,7 @@
 #include "core/cli/tool_open.h"
 #include "core/harness/attempt.h"
 #include "core/report/matrix.h"
+#include "core/report/nullable.h"
 #include "core/report/progress.h"
 #include "core/report/text.h"
 
@@ -225,9 +226,9 @@ static json_t *trial_json(const struct trial *t)
 		json_array_append_new(asks, json_string(a->test));
 	VEC_FOREACH (q, &t->questions)
 		json_array_append_new(truth, json_string(figure_name(q->figure)));
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:b, s:b, s:o, s:o}", "name", t->name, "file",
-			 t->file, "title", t->title, "explain", t->explain, "core", t->core,
-			 "alone", t->alone, "tests", asks, "figures", truth);
+	return json_pack("{s:s, s:o, s:s?, s:s?, s:b, s:b, s:o, s:o}", "name", t->name, "file",
+			 nullable_text(t->file), "title", t->title, "explain", t->explain, "core",
+			 t->core, "alone", t->alone, "tests", asks, "figures", truth);
 }
 
 static int list(const struct verifier *v)

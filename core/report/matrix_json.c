@@ -3,18 +3,13 @@
  * matrix_json: the result of `vpclab verify` as JSON, whole, and of each faulty one a folder with
  * what the tool printed. Called by cmd_verify.c.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/file.h"
 #include "core/base/str.h"
 #include "core/report/matrix.h"
-
-static json_t *real(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
+#include "core/report/nullable.h"
 
 static json_t *answers(const struct matrix *m, const struct trial_result *r)
 {
@@ -22,13 +17,14 @@ static json_t *answers(const struct matrix *m, const struct trial_result *r)
 
 	VEC_FOREACH (a, &r->judged.answers)
 		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:b}", "about", a->about,
-				    "judgement", judgement_name(a->judgement), "kind",
-				    fault_name(a->kind), "said", real(a->said), "truth",
-				    real(a->truth), "tolerance", real(a->tolerance), "text",
-				    a->text ? a->text : "", "new",
-				    judgement_is_fault(a->judgement) &&
-					!baseline_has(m->baseline, r, a)));
+		    list,
+		    json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "about", a->about,
+			      "judgement", judgement_name(a->judgement), "kind",
+			      fault_name(a->kind), "said", nullable_number(a->said), "truth",
+			      nullable_number(a->truth), "tolerance", nullable_number(a->tolerance),
+			      "text", nullable_text(a->text ? a->text : ""), "new",
+			      judgement_is_fault(a->judgement) &&
+				  !baseline_has(m->baseline, r, a)));
 	return list;
 }
 
@@ -68,7 +64,7 @@ static json_t *evidence(const struct evidence *e)
 	json_t *j = json_pack("{s:s?}", "machine", e->machine);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		json_object_set_new(j, rows[i].name, real(rows[i].value));
+		json_object_set_new(j, rows[i].name, nullable_number(rows[i].value));
 	return j;
 }
 
@@ -77,12 +73,12 @@ static json_t *result(const struct matrix *m, const struct trial_result *r)
 	const struct answer *worst;
 	enum judgement j = trial_result_judgement(r, &worst);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?, s:f, s:i, s:i, s:o, s:o}", "tool",
-			 r->tool, "version", r->version, "trial", r->trial, "judgement",
-			 judgement_name(j), "skip", r->skip, "inconclusive", r->inconclusive,
-			 "known", r->known ? r->known->reference : NULL, "took_s", r->took_s,
-			 "runs", r->runs, "status", r->output.status[0], "answers", answers(m, r),
-			 "evidence", evidence(&r->evidence));
+	return json_pack(
+	    "{s:s, s:s, s:s, s:s, s:o, s:o, s:s?, s:f, s:i, s:i, s:o, s:o}", "tool", r->tool,
+	    "version", r->version, "trial", r->trial, "judgement", judgement_name(j), "skip",
+	    nullable_text(r->skip), "inconclusive", nullable_text(r->inconclusive), "known",
+	    r->known ? r->known->reference : NULL, "took_s", r->took_s, "runs", r->runs, "status",
+	    r->output.status[0], "answers", answers(m, r), "evidence", evidence(&r->evidence));
 }
 
 json_t *matrix_json(const struct matrix *m)

@@ -14,6 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/harness/verdict.h"
+#include "core/report/nullable.h"
 #include "core/report/json.h"
 #include "core/report/junit.h"
 #include "core/report/terminal.h"
@@ -318,12 +319,35 @@ static void test_wrap(void **state)
 	assert_int_equal(text_width("±µ−–x"), 5);
 }
 
+/* json_pack() drops a whole object for one text that is no UTF-8: file names may be anything. */
+static void test_any_text(void **state)
+{
+	static const struct {
+		const char *text, *dumped;
+	} cases[] = {
+	    {"a\nb", "\"a\\nb\""},
+	    {"/tmp/\xff/x", "\"/tmp/\xef\xbf\xbd/x\""},
+	    {"\xff\xfe\xfd", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""},
+	    {NULL, "null"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_t *j = nullable_text(cases[i].text);
+		autofree char *dumped = json_dumps(j, JSON_ENCODE_ANY);
+
+		assert_string_equal(dumped, cases[i].dumped);
+		json_decref(j);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_terminal), cmocka_unit_test(test_junit),
 	    cmocka_unit_test(test_escape),   cmocka_unit_test(test_json),
-	    cmocka_unit_test(test_wrap),     cmocka_unit_test(test_reasons),
+	    cmocka_unit_test(test_any_text), cmocka_unit_test(test_wrap),
+	    cmocka_unit_test(test_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -437,7 +437,7 @@ static int search_run_command(const struct call *call, struct err *err)
 		r = where_check(&job.o->where, ends, err);
 	if (!r)
 		r = ends->remote ? between_machines(&job, m, ends, err)
-				: in_lab(&job, m, ends, err);
+				 : in_lab(&job, m, ends, err);
 	interrupt_end(&i);
 	measure_ends_done(ends);
 	return r;
@@ -493,10 +493,12 @@ const struct command cmd_search = {
 	"it\n"
 	"    frame-loss    loss from the highest rate down, by tenths, until two rates lose "
 	"nothing\n"
-	"    back-to-back  the longest burst without loss, and how long a buffer that means\n"
+	"    back-to-back  the longest burst without loss, of up to 2 s of frames, and how long a\n"
+	"                  buffer that means\n"
 	"    ndr           rates for several losses at once, with short trials first (MLRsearch,\n"
 	"                  draft-ietf-bmwg-mlrsearch): NDR and PDR unless --goal says others\n"
-	"    rfc6349       baseline RTT, bottleneck, bandwidth delay product, and TCP with "
+	"    rfc6349       path MTU, baseline RTT, bottleneck, bandwidth delay product, and TCP "
+	"with "
 	"windows\n"
 	"                  below and above it: Transfer TimeRatio, Efficiency, Buffer Delay\n"
 	"    saturate      TEST with more and more streams until its figure grows no more; "
@@ -507,7 +509,11 @@ const struct command cmd_search = {
 	"A trial takes 2 s unless --duration says otherwise; RFC 2544 asks for at least 60 s. One\n"
 	"that was offered less than 99.5 % of its rate, or whose loss the machine may have "
 	"caused,\n"
-	"is made again, at most twice, and never counts as loss of the path.\n"
+	"is made again, at most twice and not where nothing can change, and never counts as loss "
+	"of\n"
+	"the path. Each is a flow of its own: where a limit of connections on the way turns one "
+	"away,\n"
+	"the search ends and says so.\n"
 	"\n"
 	"    vpclab search zstack:client 'eip(flat-eip)' throughput --frames 64,1518\n"
 	"    vpclab search zstack:client direct saturate tcp_rr --most 256\n"

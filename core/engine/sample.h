@@ -26,7 +26,7 @@ struct sample_host {	/* of the network namespace, since it was made: proc_net_sn
 	int64_t tcp_out, tcp_retransmit;		       /* segments */
 	int64_t udp_out, udp_rcvbuf_errors, udp_sndbuf_errors; /* datagrams */
 	int64_t icmp_unreachable; /* messages that came: RFC 792, RFC 4443 */
-	int64_t backlog_drops; /* packets, of the whole machine: steer.h */
+	int64_t backlog_drops;	  /* packets, of the whole machine: steer.h */
 };
 
 struct worker_sample { /* at an end of the window */

@@ -9,8 +9,8 @@
  *   size:1:64K:*2      the same in qperf's way (msg_size is its name of size; K is 1024 there)
  *
  * A key is one of a specification (engine.h), with the unit in its name or, with units in the
- * values, without; or "frame": an Ethernet frame with FCS, for udp_stream; or "test": others without
- * a script, each with all that was chosen for this one; what it does not take is an error.
+ * values, without; or "frame": an Ethernet frame with FCS, for udp_stream; or "test": others
+ * without a script, each with all that was chosen for this one; what it does not take is an error.
  */
 #ifndef VPCLAB_HARNESS_SWEEP_H
 #define VPCLAB_HARNESS_SWEEP_H

@@ -5,8 +5,8 @@
  * was dropped is nobody's alone.
  *
  * They leave word in a file of the lab's run directory: a number a node, of measurements that began
- * there, and a lock a node (open file description locks, fcntl(2)) for as long as one runs. So it is
- * noticed too when another one began and ended meanwhile, and one that was killed is no company.
+ * there, and a lock a node (open file description locks, fcntl(2)) for as long as one runs. So it
+ * is noticed too when another one began and ended meanwhile, and one that was killed is no company.
  */
 #ifndef VPCLAB_LAB_COMPANY_H
 #define VPCLAB_LAB_COMPANY_H

@@ -16,7 +16,8 @@
  *   ← {"type":"connected", "size":N, "answered":true,
  *      "flow": [{"local":"…","local_port":N,"remote":"…","remote_port":N,"protocol":"tcp"}]}
  *   ⇄ {"type":"clock", "at_ns":N, "now_ns":N}     asked with at_ns before the start, after the
- *      result, and while the streams run; the answer repeats it beside the worker's own CLOCK_MONOTONIC
+ *      result, and while the streams run; the answer repeats it beside the worker's own
+ *      CLOCK_MONOTONIC
  *   → {"type":"start", "at_ns":T, "size":N, "peer_ahead_ns":N}   both: when, by its own clock
  *   ← {"type":"interval", …}                      every interval_ns, not part of the result's truth
  *   ⇄ {"type":"sent", "packets":[N,…]}            datagrams: from who sends, passed on to who

@@ -58,7 +58,8 @@ static bool felt(const struct evidence *e)
 /* Datagrams that came while the receiver had no CPU may have found its socket full. */
 static double overflowed(const struct evidence *e)
 {
-	double came = e->waited_s * fmax(e->counted_pps, e->arrived_packets / e->active_s);
+	double pps = fmax(e->counted_pps, e->arrived_packets / e->active_s);
+	double came = e->waited_s * pps / e->fragments;
 
 	return e->lost_host > 0 && e->lost_host <= came ? e->lost_host : 0;
 }
@@ -69,7 +70,7 @@ static const char *socket_was_full(const struct evidence *e, enum figure f, doub
 	double lost = overflowed(e), by = 0;
 
 	if (f == FIGURE_LOSS && e->sent_packets > 0)
-		by = lost / e->sent_packets;
+		by = lost * e->fragments / e->sent_packets;
 	else if (f == FIGURE_LOST)
 		by = lost;
 	if (by == 0 || off < 0 || off > by + allowed)

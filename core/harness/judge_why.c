@@ -108,15 +108,17 @@ static bool hides_duplicates(const struct evidence *e, double said, double truth
 
 static enum fault_kind why_loss(const struct evidence *e, double said, double truth)
 {
-	double link = judge_counted_loss(e),
-	       host = e->sent_packets > 0 ? e->lost_host / e->sent_packets : 0;
+	double link = judge_counted_loss(e), pieces = 1 - pow(1 - truth, e->fragments);
+	/* Of datagrams, as the socket drops them. */
+	double host = e->sent_packets > 0 ? e->lost_host * e->fragments / e->sent_packets : 0;
 
 	if (said > 1 || said < 0)
 		return FAULT_WRONG_DENOMINATOR;
 	if (said < truth)
 		return hides_duplicates(e, said, truth) ? FAULT_HIDDEN_DUPLICATES
 							: FAULT_HIDDEN_LOSS;
-	if (e->fragments > 1.5 && fabs(said - (1 - pow(1 - truth, e->fragments))) < 0.2 * said)
+	/* Those that its socket dropped besides come on top. */
+	if (e->fragments > 1.5 && said > 0.8 * pieces && said < 1.2 * pieces + fmax(host, 0))
 		return FAULT_FRAGMENT_LOSS;
 	if (host > 0 && fabs(said - truth - host) < 0.1 * said + 1e-4)
 		return FAULT_HOST_LOSS;

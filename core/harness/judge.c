@@ -288,6 +288,34 @@ static void judge_exit(struct judging *j)
 	    j->o->status[0]);
 }
 
+/* What a tool exchanges besides its data need not have it. */
+#define MARKED_LEAST 0.9
+
+/* It tells nothing of it: what passed the way's end is what it has done. */
+static void judge_dscp(struct judging *j)
+{
+	const struct evidence *e = j->e;
+	struct answer *a;
+
+	if (!e->asked_dscp)
+		return;
+	if (!tool_test_takes(j->test, "{dscp}") && !tool_test_takes(j->test, "{tos}")) {
+		a = answer(j, "dscp", JUDGED_SILENT, FAULT_NONE);
+		say(j, a, "cannot be asked for a DSCP");
+		return;
+	}
+	if (!(e->arrived_packets > 0) || !j->success)
+		return;
+	bool good = e->marked_packets >= MARKED_LEAST * e->arrived_packets;
+	a = good ? answer(j, "dscp", JUDGED_TRUE, FAULT_NONE)
+		 : answer(j, "dscp", e->spoilt ? JUDGED_INCONCLUSIVE : JUDGED_LIE,
+			  FAULT_SILENT_FALLBACK);
+	a->said = e->arrived_packets;
+	a->truth = e->marked_packets;
+	say(j, a, "asked for DSCP %d; %.10g of the %.10g packets that arrived had it",
+	    e->asked_dscp, e->marked_packets, e->arrived_packets);
+}
+
 /* ---- what holds for every tool, test and link ---- */
 
 static struct answer *accuse(struct judging *j, const char *about, enum fault_kind kind)
@@ -444,6 +472,7 @@ void judge(const struct trial *t, const struct tool_test *test, const struct too
 	j.success = !o->timed_out && readings_claims_success(test, o);
 	judge_end(&j);
 	judge_exit(&j);
+	judge_dscp(&j);
 	judge_invariants(&j);
 	/* Who says that there is no result has told the truth where there can be none. */
 	if (t->exit == WANT_FAILURE && !j.success)

@@ -23,6 +23,8 @@ struct evidence {
 	double active_s;  /* from the first packet of the flow to the last */
 	double run_s;	  /* the client process */
 	double asked_s, asked_bps, asked_size;
+	int asked_dscp;		      /* 0: none */
+	double marked_packets;	      /* of those that arrived, with that DSCP */
 	double delay_s, delay_back_s; /* of the link, one way each, without queues */
 	double frozen_s;	      /* how long nothing moved */
 	double cut_at_s;	      /* -1: it was not */

@@ -88,6 +88,8 @@ int trial_evidence_open(const struct trial_evidence_at *at, struct trial_evidenc
 	struct watch_flow_at flow = {.lab = at->rig->lab,
 				     .wire = w,
 				     .path = turned ? &t->back : &t->path,
+				     .family = at->trial->family,
+				     .dscp = at->ask->spec.dscp,
 				     .protocol = t->traits.datagram ? IPPROTO_UDP : IPPROTO_TCP};
 	if (!wire_find_endpoint(w, at->trial->from) || !wire_find_endpoint(w, at->trial->to))
 		r = err_input(err, "the topology has no endpoint '%s' or no '%s'", at->trial->from,
@@ -213,6 +215,7 @@ static void count(const struct trial_evidence *t, struct evidence *out)
 		out->messages_pps = out->counted_bps / 8 / size;
 	out->sent_packets = (double)sent.packets;
 	out->arrived_packets = (double)arrived.packets;
+	out->marked_packets = (double)arrived.marked;
 	/* As long as all of it takes at that rate: its ends lie between two readings. */
 	if (out->counted_bps > 0)
 		out->active_s = payload(t, arrived.bytes, arrived.packets) * 8 / out->counted_bps;
@@ -326,6 +329,7 @@ int trial_evidence_close(struct trial_evidence *t, const struct tool_output *o,
 		out->asked_s = (double)spec->duration_ns / 1e9;
 		out->asked_bps = (double)spec->rate_bps;
 		out->asked_size = (double)spec->size;
+		out->asked_dscp = spec->dscp;
 		out->frozen_s = t->frozen_s;
 		out->delay_s = delay_of(&t->at.rig->wire, &t->path);
 		out->delay_back_s = delay_of(&t->at.rig->wire, &t->back);

@@ -200,19 +200,6 @@ static void conclude(const struct trial_run_spec *s, struct trial_result *out)
 	trial_result_find_known(s, out);
 }
 
-/* Can it be told how fast to send? */
-static bool takes_rate(const struct tool_test *test)
-{
-	VEC_FOREACH (word, &test->client.argv) {
-		if (word->text && strstr(word->text, "{rate."))
-			return true;
-		VEC_FOREACH (inner, &word->words)
-			if (strstr(*inner, "{rate."))
-				return true;
-	}
-	return false;
-}
-
 /* Where the rate that was asked for is the truth. */
 static bool needs_rate(const struct trial *t, const struct trial_ask *ask)
 {
@@ -227,7 +214,8 @@ static const struct trial_ask *choose(const struct trial_run_spec *s, struct tri
 {
 	VEC_FOREACH (ask, &s->trial->asks) {
 		out->test = adapter_test(s->adapter, ask->test);
-		if (out->test && (!needs_rate(s->trial, ask) || takes_rate(out->test)))
+		if (out->test &&
+		    (!needs_rate(s->trial, ask) || tool_test_takes(out->test, "{rate.")))
 			return ask;
 	}
 	if (out->test) {

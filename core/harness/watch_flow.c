@@ -29,11 +29,13 @@ struct point {
 	bool installed;
 	VEC(struct sample) samples; /* from the last without packets on */
 	struct count_value now;
+	int64_t marked;
 };
 
 struct watch_flow {
 	struct arena arena;
 	struct point point[2]; /* sent, arrived */
+	size_t n_flows;	       /* all, and those with the DSCP */
 };
 
 static void place(const struct wire *w, int dev, struct count_at *at)
@@ -60,14 +62,18 @@ static int find_places(const struct watch_flow_at *at, struct watch_flow *w, str
 
 int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, struct err *err)
 {
-	const struct count_flow flow = {.protocol = at->protocol};
+	const struct count_flow flows[] = {
+	    {.protocol = at->protocol},
+	    {.protocol = at->protocol, .dscp = at->dscp, .family = at->family},
+	};
 	struct watch_flow *w = mem_zalloc(sizeof(*w));
 	int r;
 
 	arena_init(&w->arena);
+	w->n_flows = at->dscp ? 2 : 1;
 	r = find_places(at, w, err);
 	for (int i = 0; i < 2 && !r; i++) {
-		r = count_install(&w->point[i].at, &flow, 1, err);
+		r = count_install(&w->point[i].at, flows, w->n_flows, err);
 		w->point[i].installed = !r;
 	}
 	if (r)
@@ -79,17 +85,18 @@ int watch_flow_open(const struct watch_flow_at *at, struct watch_flow **out, str
 
 static int read_point(struct watch_flow *w, struct point *p, struct err *err)
 {
-	struct count_value now;
+	struct count_value now[2] = {0};
 	struct count_dev dev;
 	int64_t at_ns;
-	int r = count_read(&p->at, &now, 1, &dev, &at_ns, err);
+	int r = count_read(&p->at, now, w->n_flows, &dev, &at_ns, err);
 
 	if (r)
 		return r;
-	if (!now.packets)
+	if (!now[0].packets)
 		p->samples.n = 0;
-	*VEC_ADD(&w->arena, &p->samples) = (struct sample){at_ns, now};
-	p->now = now;
+	*VEC_ADD(&w->arena, &p->samples) = (struct sample){at_ns, now[0]};
+	p->now = now[0];
+	p->marked = now[1].packets;
 	return 0;
 }
 
@@ -186,7 +193,8 @@ static void found(const struct point *p, struct watch_flow_end *out)
 	const struct sample *a, *b;
 	size_t first, last;
 
-	*out = (struct watch_flow_end){.packets = p->now.packets, .bytes = p->now.bytes};
+	*out = (struct watch_flow_end){
+	    .packets = p->now.packets, .bytes = p->now.bytes, .marked = p->marked};
 	if (!p->samples.n)
 		return;
 	busy(p, &first, &last);

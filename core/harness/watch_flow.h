@@ -17,6 +17,7 @@ struct watch_flow_at {
 	const struct wire *wire;
 	const struct path *path; /* of the data */
 	int protocol;		 /* IPPROTO_UDP or IPPROTO_TCP: all of that on this way */
+	int family, dscp;	 /* so marked packets are counted by themselves; 0: none are */
 };
 
 struct watch_flow_part {
@@ -25,6 +26,7 @@ struct watch_flow_part {
 
 struct watch_flow_end {		/* at one of the two devices */
 	int64_t packets, bytes; /* from the IP header on, all of the flow */
+	int64_t marked;		/* packets with the DSCP */
 	/* The span in which it surely ran, without its ends, and what came in it: for a rate. 0: it
 	 * was too short to tell. */
 	int64_t active_ns, active_packets, active_bytes;

@@ -51,6 +51,8 @@ static json_t *evidence(const struct evidence *e)
 	    {"asked_s", e->asked_s},
 	    {"asked_bps", e->asked_bps},
 	    {"asked_size_bytes", e->asked_size},
+	    {"asked_dscp", e->asked_dscp},
+	    {"marked_packets", e->asked_dscp ? e->marked_packets : NAN},
 	    {"delay_s", e->delay_s},
 	    {"delay_back_s", e->delay_back_s},
 	    {"frozen_s", e->frozen_s},

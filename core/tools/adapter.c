@@ -354,3 +354,15 @@ const struct tool_fault *adapter_known(const struct adapter *a, const char *vers
 	}
 	return NULL;
 }
+
+bool tool_test_takes(const struct tool_test *t, const char *placeholder)
+{
+	VEC_FOREACH (word, &t->client.argv) {
+		if (word->text && strstr(word->text, placeholder))
+			return true;
+		VEC_FOREACH (inner, &word->words)
+			if (strstr(*inner, placeholder))
+				return true;
+	}
+	return false;
+}

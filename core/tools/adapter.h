@@ -101,4 +101,7 @@ int adapter_version_compare(const char *a, const char *b);
 const struct tool_fault *adapter_known(const struct adapter *a, const char *version,
 				       const char *kind, const char *trial);
 
+/* Has its client's command line such a placeholder, or one that begins so: "{rate.", "{dscp}"? */
+bool tool_test_takes(const struct tool_test *t, const char *placeholder);
+
 #endif

@@ -65,10 +65,12 @@ static const struct nft_field {
     {"arp", "daddr", "ether", NFT_TYPE_ETHER, NETWORK(18, 6), NEED_ARP, TELLS_NOTHING},
     {"arp", "daddr", "ip", NFT_TYPE_IP4, NETWORK(24, 4), NEED_ARP, TELLS_NOTHING},
     {"ip", "length", NULL, NFT_TYPE_SHORT, NETWORK(2, 2), NEED_IP4, TELLS_NOTHING},
+    {"ip", "dscp", NULL, NFT_TYPE_DSCP, NETWORK(1, 1), NEED_IP4, TELLS_NOTHING},
     {"ip", "ttl", NULL, NFT_TYPE_BYTE, NETWORK(8, 1), NEED_IP4, TELLS_NOTHING},
     {"ip", "protocol", NULL, NFT_TYPE_L4PROTO, NETWORK(9, 1), NEED_IP4, TELLS_TRANSPORT},
     {"ip", "saddr", NULL, NFT_TYPE_IP4, NETWORK(12, 4), NEED_IP4, TELLS_NOTHING},
     {"ip", "daddr", NULL, NFT_TYPE_IP4, NETWORK(16, 4), NEED_IP4, TELLS_NOTHING},
+    {"ip6", "dscp", NULL, NFT_TYPE_DSCP6, NETWORK(0, 2), NEED_IP6, TELLS_NOTHING},
     {"ip6", "length", NULL, NFT_TYPE_SHORT, NETWORK(4, 2), NEED_IP6, TELLS_NOTHING},
     {"ip6", "nexthdr", NULL, NFT_TYPE_L4PROTO, NETWORK(6, 1), NEED_IP6, TELLS_TRANSPORT},
     {"ip6", "hoplimit", NULL, NFT_TYPE_BYTE, NETWORK(7, 1), NEED_IP6, TELLS_NOTHING},
@@ -269,6 +271,7 @@ static void nft_match_compare(struct nft_match *m, const struct nft_value *v, bo
 		m->load.len = v->len;
 	for (int i = 0; m->masked && i < v->len; i++)
 		m->mask[i] = (uint8_t) ~(v->first[i] ^ v->last[i]);
+	m->masked = nft_value_mask(m->type, m->mask) || m->masked;
 }
 
 /* "established,related": any of the bits. */

@@ -33,6 +33,8 @@ const struct nft_type_info nft_types[NFT_TYPE_COUNT] = {
     [NFT_TYPE_ICMP6] = {"an ICMPv6 type", 1, 29, true, false},
     [NFT_TYPE_BYTE] = {"a number up to 255", 1, 4, true, false},
     [NFT_TYPE_SHORT] = {"a number up to 65535", 2, 4, true, false},
+    [NFT_TYPE_DSCP] = {"a DSCP up to 63", 1, 43, true, false, 6, 2},
+    [NFT_TYPE_DSCP6] = {"a DSCP up to 63", 2, 43, true, false, 6, 6},
     [NFT_TYPE_MARK] = {"a mark", 4, 19, false, false},
     [NFT_TYPE_PRIORITY] = {"a priority such as 1:10", 4, 23, false, false},
     [NFT_TYPE_HOST32] = {"a number", 4, 4, false, false},
@@ -115,8 +117,8 @@ static const struct nft_symbol {
 
 static int nft_value_number(enum nft_type type, const char *text, uint8_t *bytes)
 {
-	unsigned len = nft_types[type].len;
-	uint64_t max = len >= 4 ? UINT32_MAX : (1u << 8 * len) - 1;
+	unsigned len = nft_types[type].len, part = nft_types[type].part;
+	uint64_t max = len >= 4 ? UINT32_MAX : (1u << (part ? part : 8 * len)) - 1;
 	uint64_t n = 0;
 	bool found = false;
 
@@ -132,6 +134,7 @@ static int nft_value_number(enum nft_type type, const char *text, uint8_t *bytes
 		if (*text < '0' || *text > '9' || *end || n > max)
 			return -EINVAL;
 	}
+	n <<= nft_types[type].shift;
 	bool big = nft_types[type].network || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	for (unsigned i = 0; i < len; i++)
 		bytes[i] = (uint8_t)(n >> 8 * (big ? len - 1 - i : i));
@@ -263,6 +266,16 @@ int nft_value_parse(enum nft_type type, const char *text, const struct nft_names
 	int rc = nft_value_single(type, text, names, v->first);
 	memcpy(v->last, v->first, sizeof(v->last));
 	return rc;
+}
+
+bool nft_value_mask(enum nft_type type, uint8_t *mask)
+{
+	const struct nft_type_info *t = &nft_types[type];
+	uint32_t bits = ((1u << t->part) - 1) << t->shift;
+
+	for (unsigned i = 0; i < t->len && t->part; i++)
+		mask[i] = (uint8_t)(bits >> 8 * (t->len - 1 - i));
+	return t->part;
 }
 
 bool nft_value_increment(uint8_t *bytes, unsigned len)

@@ -24,6 +24,8 @@ enum nft_type {
 	NFT_TYPE_ICMP6,
 	NFT_TYPE_BYTE,
 	NFT_TYPE_SHORT, /* 16 bits of a header */
+	NFT_TYPE_DSCP,	/* 6 bits of IPv4's second byte … */
+	NFT_TYPE_DSCP6, /* … and of IPv6's first two */
 	NFT_TYPE_MARK,
 	NFT_TYPE_PRIORITY, /* of traffic control: 1:10, hexadecimal */
 	NFT_TYPE_HOST32,   /* 32 bits in host order */
@@ -44,6 +46,8 @@ struct nft_type_info {
 	uint8_t datatype; /* number by which nft knows the type of a set's key */
 	bool network;	  /* bytes are in network order, so ranges compare */
 	bool bits;	  /* a list of words is a mask: ct state new,established */
+	uint8_t part;	  /* only so many bits of the bytes; 0: all */
+	uint8_t shift;	  /* … above these */
 };
 extern const struct nft_type_info nft_types[NFT_TYPE_COUNT];
 
@@ -67,6 +71,9 @@ struct nft_names {
  */
 int nft_value_parse(enum nft_type type, const char *text, const struct nft_names *names,
 		    struct nft_value *v);
+
+/* Which bits a type with a part has; false, and nothing: it has all. */
+bool nft_value_mask(enum nft_type type, uint8_t *mask);
 
 /* Adds one, as a big-endian number of v's length; false on overflow. */
 bool nft_value_increment(uint8_t *bytes, unsigned len);

@@ -30,6 +30,8 @@ struct count_flow {		     /* as the packets are when they arrive at the device *
 	int protocol;		     /* IPPROTO_TCP or IPPROTO_UDP */
 	struct ip src, dst;	     /* family 0: any (both the same family otherwise) */
 	uint16_t src_port, dst_port; /* 0: any */
+	int dscp;		     /* 0: any */
+	int family;		     /* of `dscp`: AF_INET or AF_INET6 */
 };
 
 struct count_value {

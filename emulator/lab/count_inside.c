@@ -44,6 +44,8 @@ static void count_rule(struct strbuf *s, const struct count_flow *f)
 
 	count_address(s, "saddr", &f->src);
 	count_address(s, "daddr", &f->dst);
+	if (f->dscp)
+		strbuf_addf(s, "%s dscp %d ", f->family == AF_INET6 ? "ip6" : "ip", f->dscp);
 	if (!f->src_port && !f->dst_port)
 		strbuf_addf(s, "meta l4proto %s ", protocol);
 	if (f->src_port)

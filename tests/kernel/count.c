@@ -141,10 +141,10 @@ static struct ip ip_of(const char *text)
 static void flows(void **state)
 {
 	const struct count_flow f[] = {
-	    {IPPROTO_UDP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 1001, 2001},
-	    {IPPROTO_UDP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 0, 2002},
-	    {IPPROTO_TCP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 1001, 2001},
-	    {IPPROTO_UDP, ip_of("2001:db8::1"), ip_of("2001:db8::2"), 1, 2},
+	    {IPPROTO_UDP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 1001, 2001, 0, 0},
+	    {IPPROTO_UDP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 0, 2002, 0, 0},
+	    {IPPROTO_TCP, ip_of("10.0.0.1"), ip_of("10.0.0.2"), 1001, 2001, 0, 0},
+	    {IPPROTO_UDP, ip_of("2001:db8::1"), ip_of("2001:db8::2"), 1, 2, 0, 0},
 	};
 	struct count_request r = {.dev = "eth0", .flows = f, .n_flows = ARRAY_SIZE(f)};
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # trials: trials of one's own: events at any link or node of any topology happen, are counted where they
-# are, and are refused, before the tool runs, where there is no such place.
+# are, and are refused, before the tool runs, where there is no such place; a DSCP is seen on the wire.
 # timeout: 240
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -67,6 +67,16 @@ lost last "… of the last, named by its end: what it drops has not arrived" 5
 lost node "… of all links of a node" 5
 lost slower "a link that becomes slower, by keys of a schedule" 20
 is "no event failed to happen" "$(jq -c '[.results[].inconclusive // "" | select(contains("event"))]' "$work/result.json")" "[]"
+
+# A tool that is asked for a DSCP and does something else with the number.
+sed 's/^name: vpclab/name: deaf/; s/--dscp, /--seed, /' scenarios/tools/vpclab.yaml >"$work/deaf.yaml"
+run vpclab verify --tool vpclab --tool "$work/deaf.yaml" --trials dscp --trials dscp-tcp -q --json -o "$work/result.json"
+marks() {
+	output=$(jq -r '.results[].answers[].text' "$work/result.json")
+	is "$1" "$(jq -r --arg t "$2" '[.results[] | select(.tool == $t) | .answers[] | select(.about == "dscp") | .judgement + " " + .kind] | unique | join(", ")' "$work/result.json")" "$3"
+}
+marks "a DSCP that was asked for is on the wire, IPv4's and IPv6's" vpclab "true none"
+marks "… or it is a lie" deaf "lie silent-fallback"
 
 trials=()
 trial nowhere '{at: 1s, link: r-x, cut: true}'

@@ -171,6 +171,38 @@ static void test_exit(void **state)
 }
 
 /* Who says that there is no result is asked no more. */
+static void test_dscp(void **state)
+{
+	static const struct tool_word option = {.text = "-S{tos}"};
+	static const struct {
+		double marked;
+		enum judgement judgement;
+	} rows[] = {{3750, JUDGED_TRUE}, {3740, JUDGED_TRUE}, {1800, JUDGED_LIE}, {0, JUDGED_LIE}};
+	struct bed b;
+
+	(void)state;
+	bed_init(&b);
+	judge_it(&b); /* not asked for */
+	assert_null(about(&b, "dscp"));
+	b.e.asked_dscp = 46;
+	judge_it(&b); /* it has no such option */
+	is(&b, "dscp", JUDGED_SILENT, FAULT_NONE);
+	*VEC_ADD(&b.t.arena, &b.test.client.argv) = option;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		b.e.marked_packets = rows[i].marked;
+		judge_it(&b);
+		is(&b, "dscp", rows[i].judgement,
+		   rows[i].judgement == JUDGED_TRUE ? FAULT_NONE : FAULT_SILENT_FALLBACK);
+	}
+	b.e.spoilt = "the link is not what it says";
+	judge_it(&b);
+	is(&b, "dscp", JUDGED_INCONCLUSIVE, FAULT_SILENT_FALLBACK);
+	b.o.status[0] = 1; /* it claims nothing */
+	judge_it(&b);
+	assert_null(about(&b, "dscp"));
+	bed_done(&b);
+}
+
 static void test_rightly_fails(void **state)
 {
 	struct bed b;
@@ -429,11 +461,12 @@ int main(void)
 	    cmocka_unit_test(test_busy_times),	  cmocka_unit_test(test_softer),
 	    cmocka_unit_test(test_tolerance),	  cmocka_unit_test(test_unsupported),
 	    cmocka_unit_test(test_no_figure),	  cmocka_unit_test(test_exit),
-	    cmocka_unit_test(test_rightly_fails), cmocka_unit_test(test_crash),
-	    cmocka_unit_test(test_end),		  cmocka_unit_test(test_broken_output),
-	    cmocka_unit_test(test_shares),	  cmocka_unit_test(test_intervals),
-	    cmocka_unit_test(test_ends_agree),	  cmocka_unit_test(test_capacity),
-	    cmocka_unit_test(test_all_kinds),	  cmocka_unit_test(test_words),
+	    cmocka_unit_test(test_dscp),	  cmocka_unit_test(test_rightly_fails),
+	    cmocka_unit_test(test_crash),	  cmocka_unit_test(test_end),
+	    cmocka_unit_test(test_broken_output), cmocka_unit_test(test_shares),
+	    cmocka_unit_test(test_intervals),	  cmocka_unit_test(test_ends_agree),
+	    cmocka_unit_test(test_capacity),	  cmocka_unit_test(test_all_kinds),
+	    cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,12 +36,6 @@ bool ip_is_link_local(const struct ip *ip)
 	return ip->family == AF_INET6 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
 }
 
-bool ip_is_multicast(const struct ip *ip)
-{
-	return ip->family == AF_INET6 ? ip->bytes[0] == 0xff
-				      : ip->family == AF_INET && ip->bytes[0] >> 4 == 14;
-}
-
 int ip_zone_parse(const char *s, struct ip_zone *out, struct err *err)
 {
 	size_t len = strcspn(s, "%");
@@ -57,12 +51,14 @@ int ip_zone_parse(const char *s, struct ip_zone *out, struct err *err)
 		const char *zone = s + len + 1;
 
 		if (!ip_is_link_local(&new.ip))
-			return err_input(err, "'%s': only a link-local address (fe80::/10) has a "
-					      "zone",
+			return err_input(err,
+					 "'%s': only a link-local address (fe80::/10) has a "
+					 "zone",
 					 s);
 		if (!*zone || strlen(zone) >= sizeof(new.zone) || strpbrk(zone, "/% \t\n"))
-			return err_input(err, "'%s': the zone must be a device's name, as in "
-					      "fe80::1%%eth0",
+			return err_input(err,
+					 "'%s': the zone must be a device's name, as in "
+					 "fe80::1%%eth0",
 					 s);
 		strcpy(new.zone, zone);
 	}

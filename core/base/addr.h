@@ -17,7 +17,8 @@ struct ip {
 	uint8_t bytes[16]; /* network order; IPv4 uses the first four */
 };
 
-struct ip_zone { /* RFC 4007: a link-local address is one of several by the device behind which it is */
+struct ip_zone { /* RFC 4007: a link-local address is one of several by the device behind which it
+		    is */
 	struct ip ip;
 	char zone[ADDR_ZONE]; /* a device of whoever uses the address; "": none was named */
 };
@@ -34,8 +35,7 @@ struct mac {
 int ip_parse(const char *s, struct ip *ip, struct err *err);
 /* "fe80::1%eth0" too; only a link-local address has a zone. */
 int ip_zone_parse(const char *s, struct ip_zone *out, struct err *err);
-bool ip_is_link_local(const struct ip *ip); /* IPv6's, fe80::/10 */
-bool ip_is_multicast(const struct ip *ip);  /* 224.0.0.0/4, ff00::/8 */
+bool ip_is_link_local(const struct ip *ip);			    /* IPv6's, fe80::/10 */
 int prefix_parse(const char *s, struct prefix *p, struct err *err); /* the length is required */
 int mac_parse(const char *s, struct mac *mac, struct err *err);
 const char *ip_format(char buf[static ADDR_TEXT], const struct ip *ip);

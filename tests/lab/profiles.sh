@@ -97,7 +97,7 @@ cat >"$work/own/run.yaml" <<'YAML'
 version: 1
 topology: lab.yaml
 paths: {there: {from: a, to: b}}
-measure: {rr: {test: tcp_rr, duration: 200ms, warmup: 50ms}}
+measure: {rr: {test: tcp_rr, duration: 200ms, warmup: 500ms}}
 repeat: {min: 1, max: 1}
 YAML
 passes "a scenario of such a topology" vpclab validate "$work/own/run.yaml"

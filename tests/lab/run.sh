@@ -221,7 +221,7 @@ cat >"$work/machines.yaml" <<YAML
 version: 1
 topology: $top/topologies/dumbbell.yaml
 paths: {there: {from: a, to: b}}
-measure: {rr: {test: tcp_rr, duration: 200ms, warmup: 50ms}}
+measure: {rr: {test: tcp_rr, duration: 200ms, warmup: 500ms}}
 repeat: {min: 1, max: 1}
 YAML
 run vpclab run -q "$work/machines.yaml" -o "$work/out"

@@ -50,9 +50,12 @@ is "two clients, one server: what they did together" \
 	"2 false true"
 is "two clients, one server: fairness is of two" "$(of '.total.fairness | . >= 0.5 and . <= 1')" true
 
+# What a busy machine did not send in time, the engine has as missed (of the warm-up too): a thousand a
+# second are sent or missed, and no more are sent.
+thousand='(.client.packets + .missed) / 2000 > 0.95 and .client.packets / 2000 < 1.05'
 measured "$lab:a" b,d udp_stream --packets 1kpps
 is "one client, two servers: each gets its own thousand a second" \
-	"$status $(of '[.pairs[].engine.pps | . > 950 and . < 1050] | all')" "0 true"
+	"$status $(of "[.pairs[].engine | $thousand and .server.packets + .lost == .client.packets] | all")" "0 true"
 is "one client, two servers: each confirmed" "$(of '[.pairs[].counted.truths] | unique | join(" ")')" agree
 is "one client, two servers: the pairs as they were named" \
 	"$(of '[.pairs[] | .from + " " + .to] | join(", ")')" "a b, a d"
@@ -64,7 +67,8 @@ is "two pairs against each other, both ways: the sum has the way back" "$(of '.t
 
 # They all begin their windows at one time: none sends alone. By each pair's own first interval.
 measured "$lab:a,b,d" c udp_stream --packets 1kpps --interval 200ms
-is "three to one, 1,000 a second each" "$status $(of '.total.pps / 3000 | . > 0.95 and . < 1.05')" "0 true"
+is "three to one, 1,000 a second each" \
+	"$status $(of "[.pairs[].engine | $thousand] | all")" "0 true"
 is "three to one: nothing lost, so all of the link's 40 Mbit/s was not needed" "$(of '.total.lost')" 0
 
 run vpclab measure "$lab:a,b" c tcp_stream --duration 1s

@@ -9,7 +9,7 @@
 need jq
 
 link sweep "rate: 20mbit" || finish
-brief=(--duration 200ms --warmup 50ms)
+brief=(--duration 200ms --warmup 300ms)
 
 # many ARGUMENT…: standard output in $work/out, standard error in $work/err, sets status.
 many() {

@@ -15,8 +15,7 @@ static void check(const struct trial *t)
 		require(a->test && a->spec.duration_ns >= 0);
 	VEC_FOREACH (e, &t->events) {
 		require(e->at_ns >= 0 && e->for_ns >= 0);
-		require(e->kind == EVENT_KILL_SERVER || t->link);
-		require(e->kind != EVENT_SET || e->what);
+		require(e->kind == EVENT_KILL_SERVER || e->node || e->change.link || t->link);
 	}
 	VEC_FOREACH (s, &t->before)
 		require(s->node && s->argv.n);

@@ -83,6 +83,21 @@ static void silence(const struct trial_result *r, struct strbuf *out)
 		strbuf_add(out, "tells nothing that is asked");
 }
 
+/* What is in doubt, and what speaks against it: the sentence may have said so already. */
+static void doubt(const struct trial_result *r, const struct answer *worst, struct strbuf *out)
+{
+	const char *spoilt = r->evidence.spoilt, *why = spoilt ? spoilt : r->evidence.machine;
+
+	if (r->inconclusive || !worst) {
+		strbuf_add(out, r->inconclusive ? r->inconclusive : "no reason is known");
+		return;
+	}
+	strbuf_add(out, worst->text);
+	if (why && !strstr(worst->text, why))
+		strbuf_addf(out, "; %s: %s",
+			    spoilt ? "the lab failed" : "the machine was the limit", why);
+}
+
 bool matrix_why(const struct trial_result *r, struct strbuf *out)
 {
 	const struct answer *worst;
@@ -91,7 +106,7 @@ bool matrix_why(const struct trial_result *r, struct strbuf *out)
 	if (j == JUDGED_SKIP)
 		strbuf_add(out, r->skip);
 	else if (j == JUDGED_INCONCLUSIVE)
-		strbuf_add(out, r->inconclusive ? r->inconclusive : worst->text);
+		doubt(r, worst, out);
 	else if (j == JUDGED_SILENT)
 		silence(r, out);
 	return out->len;

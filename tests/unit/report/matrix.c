@@ -66,6 +66,9 @@ static void bed_init(struct bed *b)
 				say(r, "goodput", JUDGED_TRUE, FAULT_NONE, "says 1; true is 1");
 		}
 	}
+	at(b, 4, 1)->judged.answers.v[0] = (struct answer){
+	    .judgement = JUDGED_INCONCLUSIVE, .kind = FAULT_WRONG_EXIT, .text = "status 3"};
+	at(b, 4, 1)->evidence.machine = "CPU 0 was full";
 	say(at(b, 0, 0), "loss", JUDGED_LIE, FAULT_HIDDEN_LOSS, "says no loss # of\nten");
 	say(at(b, 1, 0), "loss", JUDGED_SILENT, FAULT_NONE, "tells no loss");
 	at(b, 1, 0)->output.status[0] = 1;
@@ -152,14 +155,15 @@ static void test_words(void **state)
 	matrix_text(&b.m, &out);
 	has(&out, "iperf3: tells no loss; status 1: no <answer>\n");
 	has(&out, "netperf: the machine was the limit\n");
-	has(&out, "18 trials: 14 true, 1 lie, 1 silent, 1 inconclusive, 1 skipped · 1 min 1 s");
+	has(&out, "ping: status 3; the machine was the limit: CPU 0 was full\n");
+	has(&out, "18 trials: 13 true, 1 lie, 1 silent, 2 inconclusive, 1 skipped · 1 min 1 s");
 	has(&out, "  skipped: nuttcp has no such test: clean\n");
 	assert_int_equal(count(strbuf_text(&out), "\033"), 0);
 	b.m.color = true;
 	matrix_text(&b.m, &colored);
 	has(&colored, "\033[31mLIE\033[0m");
 	has(&colored, "\033[33minconclusive\033[0m");
-	assert_int_equal(count(strbuf_text(&colored), "\033[32m"), 14);
+	assert_int_equal(count(strbuf_text(&colored), "\033[32m"), 13);
 	bed_done(&b);
 }
 
@@ -171,7 +175,7 @@ static void test_ci(void **state)
 	(void)state;
 	bed_init(&b);
 	matrix_junit(&b.m, &junit);
-	has(&junit, "tests=\"18\" failures=\"1\" errors=\"0\" skipped=\"3\" time=\"61.500\"");
+	has(&junit, "tests=\"18\" failures=\"1\" errors=\"0\" skipped=\"4\" time=\"61.500\"");
 	has(&junit, "<failure type=\"hidden-loss\" message=\"lie: says no loss # of&#10;ten\"/>");
 	has(&junit, "<skipped message=\"silent: tells no loss; status 1: no &lt;answer&gt;\"/>");
 	has(&junit, "<skipped message=\"inconclusive: the machine was the limit\"/>");
@@ -203,7 +207,7 @@ static void test_known(void **state)
 	unlink(path);
 	b.m.baseline = known;
 	matrix_junit(&b.m, &junit);
-	has(&junit, "failures=\"0\" errors=\"0\" skipped=\"4\"");
+	has(&junit, "failures=\"0\" errors=\"0\" skipped=\"5\"");
 	has(&junit, "<skipped message=\"known: lie: says no loss");
 	matrix_tap(&b.m, &tap);
 	has(&tap, "not ok 1 - iperf on clean # TODO known\n");

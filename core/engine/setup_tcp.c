@@ -65,6 +65,9 @@ int setup_accept(struct worker *w, struct err *err)
 		struct stream *s = setup_greet(w, fd);
 		if (!s)
 			continue;
+		int r = socket_congestion_set(fd, &w->spec, err);
+		if (r)
+			return r;
 		socket_abort_on_close(fd);
 		s->fd = fd;
 		s->attached = true;
@@ -125,7 +128,7 @@ static int setup_greeted(struct setup_way *way, struct stream *s, struct err *er
 	socket_abort_on_close(s->fd);
 	s->attached = true;
 	way->done++;
-	return 0;
+	return socket_congestion_set(s->fd, &s->w->spec, err);
 }
 
 /* One wait, and what it gave. */

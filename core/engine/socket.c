@@ -54,7 +54,7 @@ static void socket_sysctl(const char *path, char *text, size_t size)
 
 /* Without CAP_NET_ADMIN only what tcp_allowed_congestion_control lists may be chosen, see tcp(7).
  */
-static int socket_congestion_set(int fd, const struct engine_spec *s, struct err *err)
+int socket_congestion_set(int fd, const struct engine_spec *s, struct err *err)
 {
 	const char *name = s->congestion;
 	if (!*name || !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)))

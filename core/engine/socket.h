@@ -60,6 +60,9 @@ json_t *socket_flow(int fd, bool datagram);
 
 int socket_tcp_info(int fd, struct socket_tcp *out); /* 0 or negative errno */
 void socket_tcp_add(struct socket_tcp *sum, const struct socket_tcp *one);
+/* spec.congestion. Again once it is connected: a route that names one (ip-route(8), congctl) has
+ * replaced the socket's own then. Negative errno. */
+int socket_congestion_set(int fd, const struct engine_spec *s, struct err *err);
 void socket_congestion(int fd, char name[static 16]); /* "" on failure */
 int64_t socket_rcvbuf(int fd); /* as the kernel counts it, twice the payload */
 int64_t socket_drops(int fd);  /* datagrams dropped at this socket, sock_meminfo; -1 not known */

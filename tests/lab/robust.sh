@@ -215,11 +215,11 @@ look() { # descriptors, memory in KiB, sessions
 	echo "$(find "/proc/$listener/fd" -mindepth 1 | wc -l) $(sed -n \
 		's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$listener/status") $n"
 }
-runs() { # N: how many of them failed
+runs() { # N: how many of them failed; so short, one begins too late where the machine is busy, and says so
 	local i failed=0
 	for ((i = 0; i < $1; i++)); do
 		vpclab measure "$end" "$end" tcp_rr --key "$work/key" --duration 50ms --warmup 10ms \
-			>"$work/run" 2>&1 || failed=$((failed + 1))
+			>"$work/run" 2>&1 || grep -q "later than the warm-up" "$work/run" || failed=$((failed + 1))
 	done
 	echo "$failed"
 }

@@ -146,7 +146,7 @@ done
 echo "# stopped: try $try"
 is "stopped and continued: no hang is seen" "$(jq -r '[.results[].answers[] | select(.kind != "none") | .kind] | join(" ")' "$work/result")" ""
 has "… but why nothing is" "$why" "vpclab itself did not run for"
-is "… and nothing is left" "$(left $pid)" ""
+is "… and nothing is left" "$(left "$pid")" ""
 
 for signal in TERM INT HUP; do
 	begin stays mute

@@ -142,8 +142,8 @@ static int measure_lab(const struct measure_options *o, const struct measure_end
 	    .opposite = o->opposite,
 	    .engine = *e,
 	};
-	m.placed = pins.client >= 0 || pins.server >= 0;
 	attempt_place_given(where_cpus(&o->where), &pins, &m.spec.engine);
+	m.placed = pins.client >= 0 || pins.server >= 0 || m.spec.engine.spread;
 	if (!r && measure_many_wanted(&o->many))
 		r = many_in_lab(o, &m.spec, face, err);
 	else if (!r)

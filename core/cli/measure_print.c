@@ -113,6 +113,10 @@ static void print_placed(const struct measurement *m, struct strbuf *out)
 	if (!m->placed)
 		return;
 	strbuf_addf(out, "  %-16s ", "placed");
+	if (m->spec.engine.spread) {
+		strbuf_add(out, "thread k of both ends on the k-th CPU: as asked\n");
+		return;
+	}
 	for (int i = 0; i < 2; i++) {
 		strbuf_addf(out, "%s%s ", i ? ", " : "", i ? "server" : "client");
 		if (cpus[i] >= 0)

@@ -8,7 +8,7 @@
 #include "core/base/str.h"
 #include "emulator/model/zone.h"
 
-const char *const where_cpus_words[] = {"default", "same", "apart", "free", NULL};
+const char *const where_cpus_words[] = {"default", "same", "apart", "free", "spread", NULL};
 
 int where_check(const struct where_options *o, const struct measure_ends *ends, struct err *err)
 {

@@ -161,6 +161,12 @@ int cpu_allowed(int n)
 	return -1;
 }
 
+int cpu_count_allowed(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
 void cpu_model(char *name, size_t size)
 {
 	autofree char *text = NULL;

@@ -52,6 +52,9 @@ int cpu_pin(int cpu, const char *key, struct err *err);
 /* The n-th CPU, from 0, that this process may use; -1 where there is none. */
 int cpu_allowed(int n);
 
+/* How many those are; at least 1. */
+int cpu_count_allowed(void);
+
 /* The model of this machine's CPUs, as /proc/cpuinfo of some architectures says it; else "". */
 void cpu_model(char *name, size_t size);
 

@@ -115,6 +115,10 @@ struct engine_spec {
 	/* -1 = free. Default: the first two that are allowed, where there are two; for RR both the
 	 * first, since a round trip across CPUs is mostly the scheduler's. */
 	int client_cpu, server_cpu;
+	/* Thread k of either end keeps to the k-th CPU that is allowed, counted round, so that both
+	 * ends of a connection share one and no CPU waits for another's cache. Takes the place of
+	 * client_cpu and server_cpu, which are then -1; default threads: one a CPU. */
+	bool spread;
 	int dscp; /* default 0 */
 	int mss;  /* TCP_MAXSEG; 0 = the path's */
 	/* Both ends poll their sockets without sleeping; costs a CPU each. */

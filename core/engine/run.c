@@ -21,6 +21,7 @@
 #include "core/base/mem.h"
 #include "core/base/str.h"
 #include "core/base/units.h"
+#include "core/engine/cpu.h"
 #include "core/engine/result.h"
 #include "core/engine/worker.h"
 
@@ -89,6 +90,12 @@ static bool run_await_start(const struct worker *w)
 	}
 }
 
+static void run_spread(const struct crew *c)
+{
+	struct err ignored = ERR_INIT; /* the CPU has gone meanwhile: stays free */
+	cpu_pin(cpu_allowed(c->index % cpu_count_allowed()), "spread", &ignored);
+}
+
 /* Whoever only receives is there before the start. */
 static void *run_thread(void *arg)
 {
@@ -97,6 +104,8 @@ static void *run_thread(void *arg)
 	int side = w->server ? 0 : 1;
 	c->tid = (int)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
+	if (w->spec.spread)
+		run_spread(c);
 	if (!run_sends(c) || run_await_start(w)) {
 		if (w->def->crew[side])
 			w->def->crew[side](c);

@@ -60,6 +60,7 @@ static const struct spec_key spec_keys[] = {
     {"congestion_required", "congestion_required", SPEC_BOOL, AT(congestion_required), 0, 1},
     {"client_cpu", "client_cpu", SPEC_INT, AT(client_cpu), -1, 1023},
     {"server_cpu", "server_cpu", SPEC_INT, AT(server_cpu), -1, 1023},
+    {"spread", "spread", SPEC_BOOL, AT(spread), 0, 1},
     {"dscp", "dscp", SPEC_INT, AT(dscp), 0, 63},
     {"rcvbuf", "rcvbuf", SPEC_SIZE, AT(rcvbuf), 0, INT32_MAX},
     {"sndbuf", "sndbuf", SPEC_SIZE, AT(sndbuf), 0, INT32_MAX},
@@ -314,6 +315,9 @@ static int spec_check(const struct engine_spec *s, struct err *err)
 	if ((s->rate_bps || s->rate_pps) && !engines_get(s->test)->paced)
 		return err_input(err, "%s: %s goes as fast as it can, it is not paced",
 				 s->rate_bps ? "rate_bps" : "rate_pps", engine_test_name(s->test));
+	if (s->spread && (s->client_cpu >= 0 || s->server_cpu >= 0))
+		return err_input(err, "%s: with spread, each thread has a CPU of its own",
+				 s->client_cpu >= 0 ? "client_cpu" : "server_cpu");
 	if (s->count && !engines_get(s->test)->open_end)
 		return err_input(err, "count: %s ends by the clock, not by a count",
 				 engine_test_name(s->test));
@@ -345,8 +349,13 @@ int engine_spec_parse(const json_t *j, struct engine_spec *s, struct err *err)
 	if ((json_object_get(j, "duration") || json_object_get(j, "duration_ns")) &&
 	    !json_object_get(j, "bounded") && !spec.count)
 		spec.bounded = true;
-	if (spec.spin && spec.server_cpu == spec.client_cpu && !json_object_get(j, "server_cpu"))
+	if (spec.spread) {
+		spec.client_cpu = json_object_get(j, "client_cpu") ? spec.client_cpu : -1;
+		spec.server_cpu = json_object_get(j, "server_cpu") ? spec.server_cpu : -1;
+	} else if (spec.spin && spec.server_cpu == spec.client_cpu &&
+		   !json_object_get(j, "server_cpu")) {
 		spec.server_cpu = cpu_allowed(spec.client_cpu == cpu_allowed(0)); /* one each */
+	}
 	r = spec_check(&spec, err);
 	if (!r)
 		*s = spec;

@@ -232,7 +232,7 @@ static void read_other(const struct key *key, const struct yaml_node *node,
 {
 	static const char *const families[] = {"ipv4", "ipv6", NULL};
 	static const char *const gaps[] = {"periodic", "poisson", "uniform", "normal", NULL};
-	static const char *const cpus[] = {"default", "same", "apart", "free", NULL};
+	static const char *const cpus[] = {"default", "same", "apart", "free", "spread", NULL};
 	int word = 0;
 
 	if (str_eq(key->name, "size")) {

@@ -34,7 +34,7 @@ struct scenario_schedule { /* by time */
 	VEC(struct scenario_change) changes;
 };
 
-enum scenario_cpus { CPUS_DEFAULT, CPUS_SAME, CPUS_APART, CPUS_FREE };
+enum scenario_cpus { CPUS_DEFAULT, CPUS_SAME, CPUS_APART, CPUS_FREE, CPUS_SPREAD };
 
 struct scenario_measure {
 	const char *name;

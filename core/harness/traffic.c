@@ -25,7 +25,8 @@ void attempt_place(enum scenario_cpus cpus, struct engine_spec *spec)
 {
 	bool apart = traffic_is_udp(spec->test) && traffic_is_bulk(spec->test);
 
-	if (cpus == CPUS_FREE)
+	spec->spread = cpus == CPUS_SPREAD;
+	if (cpus == CPUS_FREE || cpus == CPUS_SPREAD)
 		spec->client_cpu = spec->server_cpu = -1;
 	else if (cpus == CPUS_SAME || (cpus == CPUS_DEFAULT && !apart))
 		spec->client_cpu = spec->server_cpu;

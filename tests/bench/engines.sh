@@ -97,6 +97,7 @@ client() { on a taskset -c "$cpu" "$@" 2>/dev/null; }
 # ---- one figure each; empty where the tool is not there or failed ----
 
 bulk_ours() { ours '.engine.goodput_bps / 1e9' tcp_stream --cpus "$place" --streams "$1"; }
+bulk_spread() { ours '.engine.goodput_bps / 1e9' tcp_stream --cpus spread --streams "$1"; }
 bulk_discard() { ours '.engine.goodput_bps / 1e9' tcp_stream --cpus "$place" --streams "$1" --discard --threads "$1"; }
 bulk_iperf3() { client iperf3 -c 10.0.0.2 -t "$seconds" -P "$1" -J | jq -r '.end.sum_received.bits_per_second / 1e9'; }
 bulk_iperf() { client iperf -c 10.0.0.2 -t "$seconds" -P "$1" -y C | tail -1 | awk -F, '{ print $9 / 1e9 }'; }
@@ -187,6 +188,7 @@ bulk() {
 		title "TCP bulk, $n stream(s), MTU 1500, sender on CPU 0, receiver on CPU 1" tool Gbit/s
 		compare 1.3 "vpclab tcp_stream=bulk_ours $n" "iperf3=bulk_iperf3 $n" "iperf=bulk_iperf $n" \
 			"qperf tcp_bw=bulk_qperf $n" "netperf TCP_STREAM=bulk_netperf $n" \
+			"vpclab tcp_stream --cpus spread (a stream's ends share a CPU)=bulk_spread $n" \
 			"vpclab tcp_stream --discard (receive without copy)=bulk_discard $n" \
 			"vpclab tcp_stream, BIG TCP link=bulk_big --streams $n" \
 			"vpclab tcp_stream --discard, BIG TCP link=bulk_big --streams $n --discard"

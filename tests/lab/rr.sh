@@ -46,6 +46,32 @@ each "udp_rr: 60,000 bytes" udp_rr --timeout 10s --size 60000 --response-size 60
 each "udp_rr: 200 connections with 10 requests each" udp_rr --timeout 10s --streams 200 --outstanding 10 --size 20 \
 	--response-size 20
 each "both ends spin" tcp_rr --spin
+
+# A thread of each end on each CPU: as many threads as CPUs, and where the kernel keeps them.
+"$VPCLAB" measure "$lab:client" server tcp_rr --streams 64 --cpus spread --duration 3s --json --quiet \
+	>"$work/all.json" 2>"$work/err" &
+pid=$!
+places() { # of the threads that are kept on one CPU, of pid's descendants; "2 0 2 1": two on each
+	local workers
+	workers=$(ps -e -o pid=,ppid= | awk -v top=$pid '
+		{ up[$1] = $2 }
+		END { for (p in up) { q = p; while (q && q != top) q = up[q]; if (q) print p } }')
+	cat $(printf '/proc/%s/task/*/status ' $workers) 2>/dev/null |
+		awk '$1 == "Cpus_allowed_list:" && $2 !~ /[-,]/ { print $2 }' | sort -n | uniq -c | xargs
+}
+wanted=$(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print 2, i }' | xargs)
+for _ in {1..100}; do
+	got=$(places)
+	[ "$got" = "$wanted" ] && break
+	sleep 0.05
+done
+wait $pid
+if [ "$(nproc)" -gt 1 ] && [ "$(nproc)" -le 64 ]; then
+	is "spread: a thread of each end on each CPU" "$got" "$wanted"
+	is "spread: said" "$(jq -c '.engine | [.client.cpu, .detail.threads]' "$work/all.json")" "[-1,$(nproc)]"
+else
+	tap_skip "spread" "one CPU, or more than connections"
+fi
 each "and with connections" udp_rr --timeout 10s --spin --streams 5
 lab_down
 

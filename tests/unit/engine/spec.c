@@ -216,6 +216,7 @@ static void mistakes_name_the_key(void **state)
 	    {"{\"test\":\"tcp_rr\",\"dscp\":64}", "dscp: 64 is not within 0 to 63"},
 	    {"{\"test\":\"tcp_rr\",\"rate_bps\":5}", "rate_bps: tcp_rr goes as fast"},
 	    {"{\"test\":\"tcp_rr\",\"rate_pps\":5}", "rate_pps: tcp_rr goes as fast"},
+	    {"{\"test\":\"tcp_rr\",\"spread\":true,\"client_cpu\":0}", "client_cpu: with spread"},
 	    {"{\"test\":\"tcp_rr\",\"count\":5}", "count: tcp_rr ends by the clock"},
 	    {"{\"test\":\"udp_bw\",\"rate_pps\":5,\"rate_bps\":5}", "rate_pps: give rate_bps or"},
 	    {"{\"test\":\"udp_bw\",\"size\":11}", "size: a datagram of udp_stream has 12"},

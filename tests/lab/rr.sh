@@ -52,12 +52,12 @@ each "both ends spin" tcp_rr --spin
 	>"$work/all.json" 2>"$work/err" &
 pid=$!
 places() { # of the threads that are kept on one CPU, of pid's descendants; "2 0 2 1": two on each
-	local workers
-	workers=$(ps -e -o pid=,ppid= | awk -v top=$pid '
+	local worker
+	for worker in $(ps -e -o pid=,ppid= | awk -v top=$pid '
 		{ up[$1] = $2 }
-		END { for (p in up) { q = p; while (q && q != top) q = up[q]; if (q) print p } }')
-	cat $(printf '/proc/%s/task/*/status ' $workers) 2>/dev/null |
-		awk '$1 == "Cpus_allowed_list:" && $2 !~ /[-,]/ { print $2 }' | sort -n | uniq -c | xargs
+		END { for (p in up) { q = p; while (q && q != top) q = up[q]; if (q) print p } }'); do
+		awk '$1 == "Cpus_allowed_list:" && $2 !~ /[-,]/ { print $2 }' /proc/"$worker"/task/*/status 2>/dev/null
+	done | sort -n | uniq -c | xargs
 }
 wanted=$(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print 2, i }' | xargs)
 for _ in {1..100}; do

@@ -103,7 +103,7 @@ static void both_ways(void **state)
 	    "\"schedule\":\"poisson\",\"seed\":12345678901,\"timeout_ns\":5,\"close\":\"fin\","
 	    "\"ports\":9,\"steady\":true,\"group\":\"239.1.1.2\",\"client_address\":\"10.0.0.1\","
 	    "\"zone\":\"eth7\",\"total_loss\":true,\"bounded\":false,"
-	    "\"script\":\"{}\"}";
+	    "\"spread\":false,\"script\":\"{}\"}";
 	struct engine_spec s;
 	struct err err;
 

@@ -24,6 +24,7 @@
 #include "core/base/units.h"
 #include "core/tools/command.h"
 #include "core/tools/pattern.h"
+#include "emulator/model/path.h"
 
 #define READY_NS   (10 * NSEC_PER_SEC)
 #define LOOK_NS	   (10 * NSEC_PER_MSEC) /* between two looks at the table of sockets */
@@ -395,6 +396,22 @@ static int make_file(void *arg, int out_fd, struct err *err)
 	return file_write_fd(out_fd, path, strlen(path));
 }
 
+/* A link-local address says nothing without the device behind which it is (RFC 4007). */
+static int zone(const struct tool_run_spec *s, struct command_values *v, struct err *err)
+{
+	struct path p;
+
+	if (!ip_is_link_local(&v->server))
+		return 0;
+	int r = path_find(s->wire, s->from, s->to, s->family, &p, err);
+	if (r)
+		return r;
+	if (p.hops.n && p.hops.v[0].dev_out >= 0)
+		v->zone = s->wire->devs.v[p.hops.v[0].dev_out].name;
+	path_done(&p);
+	return 0;
+}
+
 int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err *err)
 {
 	struct tool_process client = {.out = -1, .err = -1}, server = client;
@@ -416,6 +433,8 @@ int tool_run(const struct tool_run_spec *s, struct tool_output *out, struct err 
 		r = address(s, s->from, &v.client, err);
 	if (!r)
 		r = address(s, s->to, &v.server, err);
+	if (!r)
+		r = zone(s, &v, err);
 	if (!r && s->test->server.given && !s->no_server)
 		r = serve(s, &v, &server, err);
 	if (!r)

@@ -71,11 +71,15 @@ static void read_place(struct parse *ps, const struct yaml_node *map)
 	if (via && !str_eq(via, "router"))
 		problems_add(ps->p, yaml_get(map, "via")->at, "via: '%s' is not router", via);
 	ps->t->family = AF_INET;
-	if (family && str_eq(family, "ipv6"))
+	ps->t->link_local = family && str_eq(family, "link-local");
+	if (ps->t->link_local && (!link || via))
+		problems_add(ps->p, yaml_get(map, "family")->at,
+			     "family: link-local is for a 'link' without 'via'");
+	if (family && (str_eq(family, "ipv6") || ps->t->link_local))
 		ps->t->family = AF_INET6;
 	else if (family && !str_eq(family, "ipv4"))
 		problems_add(ps->p, yaml_get(map, "family")->at,
-			     "family: '%s' is neither ipv4 nor ipv6", family);
+			     "family: '%s' is none of ipv4, ipv6, link-local", family);
 	if (!link == !file) {
 		problems_add(ps->p, map->at, "a trial has either 'link' or 'topology'");
 		return;

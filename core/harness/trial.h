@@ -59,6 +59,7 @@ struct trial {
 	const char *from, *to;	   /* endpoints */
 	const char *link; /* the link under test, as link_find() takes it; NULL: the file's own */
 	int family;
+	bool link_local; /* … and its addresses: the server's is fe80::1 */
 	VEC(struct trial_ask) asks;
 	VEC(struct trial_question) questions;
 	VEC(struct trial_event) events;

@@ -106,6 +106,8 @@ void trial_link(struct trial *t, const struct yaml_node *link, bool router, stru
 	char *text = arena_strdup(&t->arena, strbuf_text(&out));
 	if (too_small_for_ipv6(link))
 		drop_ipv6(text);
+	for (char *at = text; t->link_local && (at = strstr(at, "fd09::"));)
+		memcpy(at, "fe80", 4);
 	t->topology = text;
 	t->topology_name = arena_printf(&t->arena, "the link of %s", t->file);
 	check_topology(t, link, ends, p);

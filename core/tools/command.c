@@ -29,7 +29,10 @@ static bool number(char *buf, double v)
 
 static bool server_address(const struct command_values *v, char *buf)
 {
-	ip_format(buf, &v->server);
+	char text[ADDR_TEXT];
+
+	snprintf(buf, VALUE_MAX, "%s%s%s", ip_format(text, &v->server), v->zone ? "%" : "",
+		 v->zone ? v->zone : "");
 	return true;
 }
 static bool client_address(const struct command_values *v, char *buf)

@@ -18,6 +18,7 @@
 
 struct command_values { /* numbers: 0 is not asked for */
 	struct ip server, client;
+	const char *zone; /* the client's device behind which the server is, or NULL */
 	int port, streams, dscp;
 	bool no_delay;
 	double duration_s, interval_s, warmup_s, rate_bps, rate_pps, size, response_size, count;

@@ -116,6 +116,8 @@ static const struct {
     {"cut: true, ", "", "an event is one of cut, freeze, kill, or changes a link"},
     {"kill: server", "kill: client", "'client' is not server"},
     {"node: n, ", "", "a 'node' and what to 'run'"},
+    {"via: router", "via: router\nfamily: link-local", "link-local is for a 'link' without 'via'"},
+    {"via: router", "family: ipx", "none of ipv4, ipv6, link-local"},
     {"exit: success", "exit: well", "t.yaml:13:7: exit: 'well' is neither success nor failure"},
     {"ends_within: 20s", "ends_within: 20", "ends_within: "},
 };

@@ -36,8 +36,9 @@ static int where_zone(const struct measure_pair *pair, struct wire *w, struct er
 	if (strchr(pair->to, '%'))
 		return zone_add(w, pair->from, pair->to, err);
 	if (!ip_parse(pair->to, &ip, &none) && ip_is_link_local(&ip))
-		return err_input(err, "%s is link-local: behind which device of %s is it? Write "
-				      "%s%%DEVICE",
+		return err_input(err,
+				 "%s is link-local: behind which device of %s is it? Write "
+				 "%s%%DEVICE",
 				 pair->to, pair->from, pair->to);
 	return 0;
 }

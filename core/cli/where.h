@@ -28,7 +28,7 @@ extern const char *const where_cpus_words[]; /* as enum scenario_cpus; NULL-term
 		name, letter, kind, arg, help, OPT_AT(type, where.field), words, 0, 0              \
 	}
 #define WHERE_OPTION_DEFS(type)                                                                    \
-	WHERE_OPTION("cpus", 0, OPT_STRING, "WHICH",                                                  \
+	WHERE_OPTION("cpus", 0, OPT_STRING, "WHICH",                                               \
 		     "both ends on the same CPU, apart, free, or spread: a thread of each a CPU",  \
 		     type, cpus, where_cpus_words),                                                \
 	    WHERE_OPTION("ipv6", '6', OPT_FLAG, NULL, "over IPv6", type, ipv6, NULL),              \

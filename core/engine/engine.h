@@ -100,12 +100,12 @@ struct engine_spec {
 	/* Bytes a write (128 KiB), of a request (1), of a UDP payload (0: as the MTU has room). */
 	int64_t size;
 	int64_t response_size; /* RR: bytes of the answer; default 1 */
-	int64_t rate_bps;    /* udp_stream: payload bit/s of all streams; 0 = as fast as it goes */
-	int64_t rate_pps;    /* udp_stream: packets per second instead */
-	int64_t file_size;   /* throughput: bytes a transaction; default 999,999,999 */
-	int64_t count;	     /* throughput: transactions; 0 = until duration is over, at least 1 */
-	/* throughput: the duration ends it, also within a transaction, which then is partial. Default
-	 * false: what is on its way is waited for. A key "duration" sets it. */
+	int64_t rate_bps;  /* udp_stream: payload bit/s of all streams; 0 = as fast as it goes */
+	int64_t rate_pps;  /* udp_stream: packets per second instead */
+	int64_t file_size; /* throughput: bytes a transaction; default 999,999,999 */
+	int64_t count;	   /* throughput: transactions; 0 = until duration is over, at least 1 */
+	/* throughput: the duration ends it, also within a transaction, which then is partial.
+	 * Default false: what is on its way is waited for. A key "duration" sets it. */
 	bool bounded;
 	bool no_delay;	     /* TCP_NODELAY; default false for streams, true for RR */
 	char congestion[16]; /* default "cubic"; "" = the kernel's own choice */
@@ -142,8 +142,8 @@ struct engine_spec {
 	/* Intervals at the window's begin that are before the rate was steady are left out of it,
 	 * afterwards: nothing runs longer. See engine_result.cut_s. */
 	bool steady;
-	/* Streams of datagrams: that not one arrives, or none for long, is a result (the question is
-	 * the loss), and not a measurement that failed. */
+	/* Streams of datagrams: that not one arrives, or none for long, is a result (the question
+	 * is the loss), and not a measurement that failed. */
 	bool total_loss;
 	char group[48]; /* udp_multicast: the group's address; "" = 239.1.1.1 or ff15::1 */
 	/* The client binds to this address; "" = the kernel chooses. A link-local one may name its
@@ -283,9 +283,10 @@ struct engine_result {
 	bool same_machine;     /* both ends share its CPUs */
 	double clock_error_ns; /* bound on the offset of the two clocks; 0: they are one */
 	int64_t seed;
-	char io[12];	   /* how data was handed over, really */
-	char invalid[200]; /* why this is no valid result (a peer died, …); "" = it is. Then partial
-			    */
+	char io[12]; /* how data was handed over, really */
+	/* Why this is no valid result (a peer died, nothing arrived, …); "" = it is. Partial too
+	 * where an end did not report the whole window. */
+	char invalid[200];
 	/* What only this engine finds, as its own file describes it; owned; NULL: nothing. */
 	json_t *detail;
 	/* {"client": {…}, "server": {…}}: kernel, version, offloads of the device, sysctls; owned.
@@ -312,15 +313,15 @@ struct engine_ends {
 
 /*
  * Drives one measurement: sends specs, connects the client to `server`, starts both, collects. Hard
- * deadline: duration + warm-up + 5 s (throughput, unless bounded: also the time that file_size needs
- * at 1 Mbit/s; more for more than 100 streams). The
- * callbacks may be NULL; on_connected is called between "connected" and "start" (counters are
- * installed there), on_start right after "start", on_interval with each interval of the headline's
- * side. When a worker fails, dies or is silent for too long (see control_patience_ns()), the other
- * one is told to stop and given 1 s for it. Then what is known is the result, partial and with
- * `invalid` set; where nothing is known, that is an error that names who it was. So is a stop
- * before the start; later it is a partial result. *out is written on success only. The descriptors
- * stay the caller's. May be called by several threads at once.
+ * deadline: duration + warm-up + 5 s (throughput, unless bounded: also the time that file_size
+ * needs at 1 Mbit/s; more for more than 100 streams). The callbacks may be NULL; on_connected is
+ * called between "connected" and "start" (counters are installed there), on_start right after
+ * "start", on_interval with each interval of the headline's side. When a worker fails, dies or is
+ * silent for too long (see control_patience_ns()), the other one is told to stop and given 1 s for
+ * it. Then what is known is the result, partial and with `invalid` set; where nothing is known,
+ * that is an error that names who it was. So is a stop before the start; later it is a partial
+ * result. *out is written on success only. The descriptors stay the caller's. May be called by
+ * several threads at once.
  */
 struct engine_hooks {
 	int (*on_connected)(void *arg, const json_t *flows, struct err *err);

@@ -35,13 +35,14 @@
 #define PAIR_LEAD_BUSY_NS    NSEC_PER_SEC /* at most, for what setting up has shown */
 #define PAIR_SETUP_STREAM_NS (2 * NSEC_PER_MSEC)
 /* From the end to both results. With PAIR_STOP_NS it is 5 s: what is on its way drains within 3 s
- * (udp_receive.c), streams end within 4 s (run.c); whoever has said nothing then is told to stop. */
-#define PAIR_GRACE_NS	     (4 * NSEC_PER_SEC)
-#define PAIR_FEW	     100 /* streams; each more gets a millisecond */
-#define PAIR_CLOCK_ROUNDS    40
-#define PAIR_CLOCK_NS	     NSEC_PER_SEC /* for all rounds with one worker, but the first */
-#define PAIR_CLOCK_END_NS    (5 * NSEC_PER_SEC)
-#define PAIR_STOP_NS	     NSEC_PER_SEC /* for a worker that was told to stop */
+ * (udp_receive.c), streams end within 4 s (run.c); whoever has said nothing then is told to stop.
+ */
+#define PAIR_GRACE_NS	  (4 * NSEC_PER_SEC)
+#define PAIR_FEW	  100 /* streams; each more gets a millisecond */
+#define PAIR_CLOCK_ROUNDS 40
+#define PAIR_CLOCK_NS	  NSEC_PER_SEC /* for all rounds with one worker, but the first */
+#define PAIR_CLOCK_END_NS (5 * NSEC_PER_SEC)
+#define PAIR_STOP_NS	  NSEC_PER_SEC /* for a worker that was told to stop */
 
 static bool pair_both_ready(const struct pair *p)
 {
@@ -349,9 +350,10 @@ static void pair_reason(const struct pair *p, const struct err *why, struct engi
 	}
 	if (!*text && p->stopped && out->partial)
 		text = "stopped before its end";
-	if (*text) /* else what the engine itself found wrong, if anything */
-		snprintf(out->invalid, sizeof(out->invalid), "%.199s", text);
-	out->partial = out->partial || out->invalid[0];
+	if (!*text) /* what the engine itself found wrong, if anything, in whole reports */
+		return;
+	snprintf(out->invalid, sizeof(out->invalid), "%.199s", text);
+	out->partial = true;
 }
 
 static void pair_merge(struct pair *p, const struct err *why, struct engine_result *out)

@@ -63,8 +63,8 @@ bool rr_is_single(const struct crew *c)
 static ssize_t rr_spin(struct stream *s, void *data, size_t size)
 {
 	const struct engine_spec *spec = &s->w->spec;
-	bool shared = spec->spread ||
-		      (spec->client_cpu >= 0 && spec->client_cpu == spec->server_cpu);
+	bool shared =
+	    spec->spread || (spec->client_cpu >= 0 && spec->client_cpu == spec->server_cpu);
 	int turn = shared ? 1 : RR_SPINS;
 	for (int spins = 1;; spins++) {
 		ssize_t n = recv(s->fd, data, size, MSG_DONTWAIT);

@@ -25,8 +25,8 @@
 #include "core/engine/result.h"
 #include "core/engine/worker.h"
 
-#define RUN_SLICE_NS  (20 * NSEC_PER_MSEC) /* a sleeping stream notices the end within this */
-#define RUN_TICK_NS   (5 * NSEC_PER_MSEC)  /* how often a server asks whether all has come */
+#define RUN_SLICE_NS  (20 * NSEC_PER_MSEC)  /* a sleeping stream notices the end within this */
+#define RUN_TICK_NS   (5 * NSEC_PER_MSEC)   /* how often a server asks whether all has come */
 #define RUN_GRACE_NS  (4 * NSEC_PER_SEC)    /* for what is on its way at the end */
 #define RUN_BOUND_NS  (3 * NSEC_PER_SEC)    /* likewise, of a transfer that the duration bounds */
 #define RUN_EXCUSE_NS (900 * NSEC_PER_MSEC) /* a busy machine tells the two ends far apart */
@@ -34,10 +34,10 @@
 	(5 * NSEC_PER_SEC) /* an open-ended transfer that moves nothing for so long                \
 			    */
 #define RUN_QUIET_NS	  (10 * NSEC_PER_SEC) /* in a window that has an end, likewise */
-#define RUN_SILENT_NS	  (2 * NSEC_PER_SEC) /* at the end of the window, likewise */
-#define RUN_RESET_ON_FORK 1		     /* SCHED_FLAG_RESET_ON_FORK, sched(7) */
-#define RUN_GAPS	  20		     /* … or this many times the mean gap */
-#define RUN_FEW		  100 /* streams; each more gets a millisecond to end */
+#define RUN_SILENT_NS	  (2 * NSEC_PER_SEC)  /* at the end of the window, likewise */
+#define RUN_RESET_ON_FORK 1		      /* SCHED_FLAG_RESET_ON_FORK, sched(7) */
+#define RUN_GAPS	  20		      /* … or this many times the mean gap */
+#define RUN_FEW		  100		      /* streams; each more gets a millisecond to end */
 #define RUN_SLOWEST	  1000000 /* bit/s that an open-ended transfer is given time for */
 #define RUN_STACK	  (256 << 10)
 

@@ -37,9 +37,9 @@ int socket_open(const struct engine_spec *s, bool datagram, int family, struct e
 /* `ip` NULL or family 0: any address of `family`. Returns the length. */
 socklen_t socket_address(struct sockaddr_storage *a, int family, const struct ip *ip, int port);
 /*
- * Which socket address is that text, "10.0.0.1" or "fe80::1%eth0", with port 0 here? A link-local one
- * without zone is behind spec.bind_device, or spec.zone. -EINVAL says what is missing or unknown;
- * *ip may be NULL.
+ * Which socket address is that text, "10.0.0.1" or "fe80::1%eth0", with port 0 here? A link-local
+ * one without zone is behind spec.bind_device, or spec.zone. -EINVAL says what is missing or
+ * unknown; *ip may be NULL.
  */
 int socket_locate(const struct engine_spec *s, const char *text, struct sockaddr_storage *a,
 		  struct ip *ip, struct err *err);

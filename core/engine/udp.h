@@ -40,10 +40,10 @@ struct udp_batch { /* memory for one sendmmsg() or recvmmsg() */
 struct udp_sender {
 	struct pace pace;
 	bool paced;
-	int full;		      /* messages a batch has room for */
-	int most;		      /* messages a batch, as the path takes them */
-	int segments;		      /* datagrams a message: 1 but for io gso */
-	int64_t spin_ns;	      /* so long before a packet is due, look at the clock; 0: sleep */
+	int full;	 /* messages a batch has room for */
+	int most;	 /* messages a batch, as the path takes them */
+	int segments;	 /* datagrams a message: 1 but for io gso */
+	int64_t spin_ns; /* so long before a packet is due, look at the clock; 0: sleep */
 	uint8_t phase[UDP_DATAGRAMS]; /* enum window_phase; of the batch */
 	uint64_t sent[PHASE_TAIL + 1];
 	int64_t refused;	      /* sends that the local system would not do */

@@ -277,7 +277,8 @@ static void udp_counts_silent(const struct engine_spec *s, const json_t *from, c
 {
 	const json_t *sender = way ? json_object_get(from, way) : from;
 	const json_t *receiver = way ? json_object_get(to, way) : to;
-	int64_t sent = result_integer(sender, "packets"), refused = result_integer(sender, "refused");
+	int64_t sent = result_integer(sender, "packets"),
+		refused = result_integer(sender, "refused");
 	long long here = result_integer(json_object_get(from, "host"), "icmp_unreachable"),
 		  there = result_integer(json_object_get(to, "host"), "icmp_unreachable");
 	if (s->total_loss || out->invalid[0] || result_integer(receiver, "packets") ||
@@ -290,8 +291,8 @@ static void udp_counts_silent(const struct engine_spec *s, const json_t *from, c
 		 (long long)refused, here, there);
 }
 
-static void udp_counts_back(const struct engine_spec *s, const json_t *client,
-			    const json_t *server, struct engine_result *out)
+static void udp_counts_back(const struct engine_spec *s, const json_t *client, const json_t *server,
+			    struct engine_result *out)
 {
 	const json_t *sender = json_object_get(server, "back"),
 		     *receiver = json_object_get(client, "back");

@@ -21,8 +21,8 @@
 #include "core/engine/packet.h"
 #include "core/engine/udp.h"
 
-#define UDP_BATCH_ALL	2048	    /* messages in the batches of all streams */
-#define UDP_BATCH_DATA	(256 << 10) /* bytes a batch: stays in the cache */
+#define UDP_BATCH_ALL	2048		      /* messages in the batches of all streams */
+#define UDP_BATCH_DATA	(256 << 10)	      /* bytes a batch: stays in the cache */
 #define UDP_SPIN_NS	(100 * NSEC_PER_USEC) /* at least */
 #define UDP_SPIN_MOST	(500 * NSEC_PER_USEC)
 #define UDP_GAP_STREAMS 64 /* with more, histograms of gaps would take too much memory */

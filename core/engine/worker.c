@@ -172,10 +172,10 @@ static void worker_streams(struct worker *w)
 static void worker_crews(struct worker *w)
 {
 	int cpu = w->server ? w->spec.server_cpu : w->spec.client_cpu;
-	int most = w->spec.threads	  ? w->spec.threads
-		   : w->spec.spread	  ? cpu_count_allowed()
+	int most = w->spec.threads		    ? w->spec.threads
+		   : w->spec.spread		    ? cpu_count_allowed()
 		   : cpu < 0 && cpu_allowed(1) >= 0 ? 2
-					  : 1;
+						    : 1;
 	bool shared = w->def->crew[w->server ? 0 : 1];
 	w->n_crews = !shared || most > w->n_streams ? w->n_streams : most;
 	w->crews = mem_zalloc((size_t)w->n_crews * sizeof(*w->crews));

@@ -531,7 +531,8 @@ int attempt_run(const struct attempt_spec *s, struct arena *arena, struct run_sa
 		struct err *err)
 {
 	struct attempt a = {.s = s, .spec = s->engine};
-	a.spec.total_loss |= s->schedule && s->schedule->changes.n; /* a path is cut there on purpose */
+	a.spec.total_loss |=
+	    s->schedule && s->schedule->changes.n; /* a path is cut there on purpose */
 	struct run_sample sample = {0};
 	struct err late = ERR_INIT; /* of a schedule whose measurement failed anyway */
 	int r = attempt_open(&a, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * matrix_ci: the result of `vpclab verify` as JUnit XML and TAP 13. A fault that the baseline has
- * fails nothing in either: JUnit has no word for it but skipped, TAP calls it TODO. Called by
- * cmd_verify.c.
+ * fails nothing in either: JUnit has no word for it but skipped, TAP has a directive for it. Called
+ * by cmd_verify.c.
  */
 #include <ctype.h>
 

@@ -182,8 +182,9 @@ static int check_running(const struct rundir *r, struct err *err)
 	if (life == STATE_UNKNOWN)
 		rc = -err->code;
 	if (life == STATE_RUNNING)
-		rc = err_fail(err, EALREADY, "lab '%s' is running since %s; `vpclab down %s` ends it",
-			      r->name, state_time(time, state), r->name);
+		rc = err_fail(err, EALREADY,
+			      "lab '%s' is running since %s; `vpclab down %s` ends it", r->name,
+			      state_time(time, state), r->name);
 	json_decref(state);
 	return rc;
 }

@@ -82,10 +82,8 @@ static int find_owner(const struct wire *w, int dev, const struct ip *own, const
 /* A route of one address: it wins over the network of all link-local ones on another device. */
 static void add_route(struct wire *w, int dev, const struct ip *dst, const struct ip *src)
 {
-	*VEC_ADD(&w->arena, &w->routes) = (struct wire_route){.node = w->devs.v[dev].node,
-							      .dst = {.ip = *dst, .len = 128},
-							      .dev = dev,
-							      .src = *src};
+	*VEC_ADD(&w->arena, &w->routes) = (struct wire_route){
+	    .node = w->devs.v[dev].node, .dst = {.ip = *dst, .len = 128}, .dev = dev, .src = *src};
 }
 
 static int add_endpoint(struct wire *w, const char *text, int node, const struct ip *ip,
@@ -98,8 +96,8 @@ static int add_endpoint(struct wire *w, const char *text, int node, const struct
 			   ? 0
 			   : err_input(err, "%s is %s for one source and %s for another", text,
 				       w->nodes.v[same->node].name, w->nodes.v[node].name);
-	*VEC_ADD(&w->arena, &w->endpoints) = (struct wire_endpoint){
-	    .name = arena_strdup(&w->arena, text), .node = node, .ip6 = *ip};
+	*VEC_ADD(&w->arena, &w->endpoints) =
+	    (struct wire_endpoint){.name = arena_strdup(&w->arena, text), .node = node, .ip6 = *ip};
 	return 0;
 }
 
@@ -119,8 +117,9 @@ int zone_add(struct wire *w, const char *from, const char *text, struct err *err
 	add_made(w);
 	const struct ip *own = link_local_of(&w->devs.v[dev]);
 	if (!own)
-		return err_input(err, "%s has no link-local address on %s: the topology gives it "
-				      "none",
+		return err_input(err,
+				 "%s has no link-local address on %s: the topology gives it "
+				 "none",
 				 from, z.zone);
 	int owner = find_owner(w, dev, own, &z.ip);
 	if (owner < 0)

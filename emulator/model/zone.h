@@ -2,8 +2,8 @@
 /*
  * zone: link-local ends of a measurement, "fe80::2%eth1" (RFC 4007). Pure.
  *
- * Such an address is nobody's alone: who has it depends on the device that asks. So it is an endpoint
- * only beside a source, and only in a wire model that is read afterwards, never built.
+ * Such an address is nobody's alone: who has it depends on the device that asks. So it is an
+ * endpoint only beside a source, and only in a wire model that is read afterwards, never built.
  */
 #ifndef VPCLAB_MODEL_ZONE_H
 #define VPCLAB_MODEL_ZONE_H

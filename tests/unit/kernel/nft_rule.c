@@ -35,7 +35,7 @@ static void refuses(void **state)
 	    {NFPROTO_IPV4, "acept",
 	     "column 1: expected a comparison or a statement, found 'acept'"},
 	    {NFPROTO_IPV4, "ip sadr 10.0.0.1",
-	     "column 4: expected one of length, ttl, protocol, "
+	     "column 4: expected one of length, dscp, ttl, protocol, "
 	     "saddr, daddr, found 'sadr'"},
 	    {NFPROTO_IPV4, "ip saddr 10.0.0.256 drop",
 	     "column 10: expected an IPv4 address, found '10.0.0.256'"},

@@ -26,6 +26,8 @@ if lab_up multicast "$work/lab.yaml"; then
 		is "two devices on one net ($family): each datagram once" "$(jq -c '.engine | [.invalid, .duplicated,
 			(.detail.receivers | map(.duplicated) | add), (.detail.receivers | length),
 			(.detail.receivers | map(.received > 0) | all)]' <<<"$output" 2>&1)" '[null,0,0,2,true]'
+		is "two devices on one net ($family): counted by the group's address, no rate predicted" \
+			"$(jq -c '[.counted.truths, .counted.packets > 100, .predicted.goodput_bps]' <<<"$output")" '["agree",true,null]'
 	done
 	# The device that is named joins, whichever is first.
 	run vpclab measure "$lab:a" b udp_multicast --group 10.8.0.9 --packets 500pps --duration 1s

@@ -91,6 +91,24 @@ static int place_fds(const struct proc_spec *spec)
 	return 0;
 }
 
+void proc_close_others(const int *keep, size_t n)
+{
+	unsigned from = 3;
+
+	for (;;) {
+		unsigned next = ~0U;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
+				next = (unsigned)keep[i];
+		if (next > from)
+			close_range(from, next == ~0U ? next : next - 1, 0);
+		if (next == ~0U)
+			return;
+		from = next + 1;
+	}
+}
+
 static int pin(int cpu)
 {
 	cpu_set_t set;

@@ -34,6 +34,13 @@ struct proc {
 	int pidfd;
 };
 
+/*
+ * In a child after fork(): closes every descriptor from 3 on but those in `keep` (any order; below
+ * 3 means none). What another thread had open at that moment, pipes and namespaces, would otherwise
+ * stay open as long as the child lives.
+ */
+void proc_close_others(const int *keep, size_t n);
+
 /* Starts a child. Gives it in *p, which is left alone on failure; -errno when execve() failed. */
 int proc_start(const struct proc_spec *spec, struct proc *p, struct err *err);
 

@@ -22,6 +22,7 @@
 #include "core/base/addr.h"
 #include "core/base/file.h"
 #include "core/base/mem.h"
+#include "core/base/proc.h"
 #include "core/base/units.h"
 #include "core/engine/engine.h"
 #include "core/engine/listen_tls.h"
@@ -132,9 +133,7 @@ static _Noreturn void session_be(int fd, const struct listen_key *key, pid_t lis
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != listener)
 		_exit(1);
-	if (fd > 3)
-		syscall(SYS_close_range, 3, fd - 1, 0);
-	syscall(SYS_close_range, fd + 1, ~0U, 0);
+	proc_close_others(&fd, 1);
 	listen_tune(fd);
 	_exit(key->size ? session_tls(fd, key) : session_work(fd));
 }

@@ -25,6 +25,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/mem.h"
+#include "core/base/proc.h"
 #include "core/base/units.h"
 #include "emulator/kernel/link.h"
 #include "emulator/kernel/nl.h"
@@ -122,15 +123,26 @@ static int await_gone(int events, int ifindex)
 	}
 }
 
-static void await_eof(int fd)
+/* An empty message: ready, or go. */
+static int say(int line)
 {
-	char c;
+	json_t *m = json_object();
+	int rc = msg_send(line, m);
 
-	while (read(fd, &c, 1) < 0 && errno == EINTR)
-		;
+	json_decref(m);
+	return rc;
 }
 
-static int sing(const struct lab *lab, int go, int ready, struct err *err)
+/* Or until the other end has ended. */
+static void await_go(int line)
+{
+	json_t *m = NULL;
+
+	msg_recv(line, &m);
+	json_decref(m);
+}
+
+static int sing(const struct lab *lab, int line, struct err *err)
 {
 	struct far far = {-1, -1};
 	int rc = make_pairs(lab, &far, err);
@@ -138,71 +150,58 @@ static int sing(const struct lab *lab, int go, int ready, struct err *err)
 
 	if (events < 0)
 		return -err->code;
-	close(ready); /* nothing written: all is well */
-	await_eof(go);
+	rc = say(line);
+	if (rc)
+		return rc;
+	await_go(line);
 	close(far.lab);
 	rc = await_gone(events, FIRST);
 	close(far.second);
 	return rc ? rc : await_gone(events, SECOND);
 }
 
-static _Noreturn void canary_main(const struct lab *lab, int go, int ready)
+static _Noreturn void canary_main(const struct lab *lab, int line)
 {
 	struct err err = ERR_INIT;
-	int rc = sing(lab, go, ready, &err);
+	int rc;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Labs may end at the same time, each in a thread: what another one has open keeps its
+	 * namespaces. */
+	proc_close_others((int[]){lab->pidfd, line}, 2);
+	rc = sing(lab, line, &err);
 	if (err.code) {
 		json_t *m = msg_error(&err);
 
-		msg_send(ready, m);
+		msg_send(line, m);
 	}
 	_exit(rc ? 1 : 0);
 }
 
-static int await_ready(int ready, struct err *err)
+static int await_ready(int line, struct err *err)
 {
 	json_t *m = NULL;
-	int rc = msg_recv(ready, &m);
+	int rc = msg_recv(line, &m);
 
-	if (rc == -ECONNRESET)
-		return 0;
 	rc = rc ? err_sys(err, -rc, "cannot watch the lab end") : msg_take_error(m, err);
 	json_decref(m);
 	return rc;
 }
 
-static int fork_canary(const struct lab *lab, const int go[2], const int ready[2], struct proc *p,
-		       struct err *err)
-{
-	p->pid = fork();
-	if (p->pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(go[1]);
-		close(ready[0]);
-		canary_main(lab, go[0], ready[1]);
-	}
-	p->pidfd = p->pid < 0 ? -1 : pidfd_open(p->pid, 0);
-	return p->pidfd < 0 ? err_sys(err, errno, "cannot watch the lab end") : 0;
-}
-
 int canary_start(const struct lab *lab, struct canary *c, struct err *err)
 {
-	int go[2], ready[2], rc;
+	int ends[2], rc;
 
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return err_sys(err, errno, "cannot make a pipe");
-	if (pipe2(ready, O_CLOEXEC) < 0) {
-		close(go[0]);
-		close(go[1]);
-		return err_sys(err, errno, "cannot make a pipe");
-	}
-	rc = fork_canary(lab, go, ready, &c->proc, err);
-	close(go[0]);
-	close(ready[1]);
-	c->go = go[1];
-	if (!rc)
-		rc = await_ready(ready[0], err);
-	close(ready[0]);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_sys(err, errno, "cannot make a pair of sockets");
+	c->proc.pid = fork();
+	if (c->proc.pid == 0)
+		canary_main(lab, ends[1]);
+	c->line = ends[0];
+	close(ends[1]);
+	c->proc.pidfd = c->proc.pid < 0 ? -1 : pidfd_open(c->proc.pid, 0);
+	rc = c->proc.pidfd < 0 ? err_sys(err, errno, "cannot watch the lab end")
+			       : await_ready(c->line, err);
 	if (rc)
 		canary_done(c);
 	return rc;
@@ -212,8 +211,9 @@ int canary_wait(struct canary *c, int64_t deadline_ns, struct err *err)
 {
 	int status = 0, rc;
 
-	close(c->go);
-	c->go = -1;
+	/* A word, not only the end of the line: a process that another thread has just forked may
+	 * hold it, too. */
+	say(c->line);
 	rc = proc_wait(&c->proc, deadline_ns, &status, err);
 	if (!rc && status)
 		rc = err_fail(err, EIO, "the end of the lab's namespaces could not be watched");
@@ -223,8 +223,8 @@ int canary_wait(struct canary *c, int64_t deadline_ns, struct err *err)
 
 void canary_done(struct canary *c)
 {
-	if (c->go >= 0)
-		close(c->go);
-	c->go = -1;
+	if (c->line >= 0)
+		close(c->line);
+	c->line = -1;
 	proc_kill(&c->proc, 0);
 }

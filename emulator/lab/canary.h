@@ -10,7 +10,7 @@
 
 struct canary {
 	struct proc proc;
-	int go; /* closing it says: all processes have ended */
+	int line; /* a word on it says: all processes have ended; -1: closed */
 };
 
 /* Puts the canary into a lab that still runs. */

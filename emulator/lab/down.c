@@ -56,7 +56,7 @@ static int end_processes(const struct lab *lab, struct err *err)
 int lab_down(struct lab *lab, struct err *err)
 {
 	struct err no_canary = ERR_INIT;
-	struct canary canary = {.proc = {-1, -1}, .go = -1};
+	struct canary canary = {.proc = {-1, -1}, .line = -1};
 	/* Also without one the lab must end; only the moment of the end is not seen then. */
 	int watched = canary_start(lab, &canary, &no_canary);
 	int rc = end_processes(lab, err);

@@ -23,6 +23,7 @@
 #include "core/base/file.h"
 #include "core/base/hash.h"
 #include "core/base/mem.h"
+#include "core/base/proc.h"
 #include "emulator/relay/fatelog.h"
 
 #define RELAYS_DIR  "/run/relay"
@@ -61,9 +62,7 @@ static void close_others(int keep)
 
 	for (int fd = 0; fd <= 1; fd++)
 		dup2(null, fd);
-	if (keep > 3)
-		close_range(3, (unsigned)keep - 1, 0);
-	close_range((unsigned)keep + 1, ~0U, 0);
+	proc_close_others(&keep, 1);
 }
 
 /* In the relay's own process. `ready` is written to again only when it was not closed: before. */

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "core/base/mem.h"
+#include "core/base/proc.h"
 #include "emulator/lab/msg.h"
 #include "emulator/lab/rundir.h"
 #include "emulator/lab/state.h"
@@ -45,18 +46,6 @@ struct watch {
 };
 
 enum event { EV_REPORT, EV_RELEASED, EV_CALLER_GONE, EV_SUPERVISOR_GONE, EV_UNREACHABLE };
-
-/* Everything inherited but the two descriptors goes: no pipe of the caller may stay open. */
-static void close_inherited(int a, int b)
-{
-	unsigned lo = (unsigned)(a < b ? a : b), hi = (unsigned)(a < b ? b : a);
-
-	if (lo > 3)
-		close_range(3, lo - 1, 0);
-	if (hi > lo + 1)
-		close_range(lo + 1, hi - 1, 0);
-	close_range(hi + 1, ~0U, 0);
-}
 
 static void default_signals(void)
 {
@@ -87,7 +76,8 @@ static void detach(struct watch *w)
 	prctl(PR_SET_NAME, "vpclab-watch");
 	default_signals();
 	put_stdio(open("/dev/null", O_RDWR | O_CLOEXEC), 0);
-	close_inherited(w->ctl, w->caller_pidfd);
+	/* No pipe of the caller may stay open. */
+	proc_close_others((int[]){w->ctl, w->caller_pidfd}, 2);
 	umask(077);
 }
 

@@ -427,6 +427,38 @@ static void descriptors_do_not_leak(void **state)
 	assert_int_equal(before, now);
 }
 
+static void only_what_is_kept_stays_open(void **state)
+{
+	static const struct {
+		int keep[3];
+		size_t n;
+	} cases[] = {{{0}, 0}, {{3}, 1}, {{9, 4}, 2}, {{5, -1, 6}, 3}, {{2, 12, 12}, 3}};
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			int wrong = 0;
+
+			for (int fd = 3; fd <= 12; fd++)
+				dup2(0, fd);
+			proc_close_others(cases[k].keep, cases[k].n);
+			for (int fd = 0; fd <= 12; fd++) {
+				bool kept = fd < 3;
+
+				for (size_t i = 0; i < cases[k].n; i++)
+					kept = kept || fd == cases[k].keep[i];
+				wrong += kept != (fcntl(fd, F_GETFD) >= 0);
+			}
+			_exit(wrong);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(proc_shell_status(status), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +478,7 @@ int main(void)
 	    cmocka_unit_test(dies_with_its_parent),
 	    cmocka_unit_test(a_parent_in_another_pid_namespace_counts),
 	    cmocka_unit_test(descriptors_do_not_leak),
+	    cmocka_unit_test(only_what_is_kept_stays_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,10 +45,11 @@ bool starved_parse(const char *text, int64_t *ran_ns, int64_t *waited_ns)
 struct starved *starved_new(pid_t inside)
 {
 	struct starved *s = mem_zalloc(sizeof(*s));
-	autofree char *path = mem_printf("/proc/%d/root/proc", (int)inside);
+	autofree char *path = mem_printf("/proc/%d/root", (int)inside);
+	autofd int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	arena_init(&s->arena);
-	s->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	s->proc = root < 0 ? -1 : openat(root, "proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return s;
 }
 

@@ -123,6 +123,15 @@ static void init(struct fixture *f, enum engine_test test,
 	engine_spec_default(&f->base, test);
 }
 
+static struct search_goal throughput_goal(void)
+{
+	return (struct search_goal){.name = "throughput",
+				    .initial_ns = NSEC_PER_SEC,
+				    .final_ns = NSEC_PER_SEC,
+				    .sum_ns = NSEC_PER_SEC,
+				    .width = 0.005};
+}
+
 static const struct saturate_options options = {
     .repeat = {.confidence = 0.95, .width = 0.02, .min = 3, .max = 5}};
 
@@ -233,11 +242,7 @@ static void rfc2544(void **state)
 	(void)state;
 	init(&f, TEST_UDP_STREAM, network);
 	f.sim = (struct sim){.capacity_pps = 10000, .queue = 100, .sender_pps = 200000};
-	o.goal = (struct search_goal){.initial_ns = NSEC_PER_SEC,
-				      .final_ns = NSEC_PER_SEC,
-				      .sum_ns = NSEC_PER_SEC,
-				      .width = 0.005};
-	o.goal.name = "throughput";
+	o.goal = throughput_goal();
 	assert_int_equal(rfc2544_run(&f.p, &f.base, &o, &r, &f.err), 0);
 	assert_true(rfc2544_complete(&r, &o));
 	assert_int_equal(r.rows.n, 3);
@@ -320,11 +325,7 @@ static void bursts_of_any_length(void **state)
 				     .queue = cases[i].queue,
 				     .sender_pps = cases[i].sender_pps,
 				     .clean = cases[i].clean};
-		o.goal = (struct search_goal){.initial_ns = NSEC_PER_SEC,
-					      .final_ns = NSEC_PER_SEC,
-					      .sum_ns = NSEC_PER_SEC,
-					      .width = 0.005};
-		o.goal.name = "throughput";
+		o.goal = throughput_goal();
 		assert_int_equal(rfc2544_run(&f.p, &f.base, &o, &r, &f.err), 0);
 		const struct rfc2544_burst *b = &r.rows.v[0].burst;
 		assert_true(b->known);
